@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Describe the extension `ik2bone._core` and the text of an index page; everything else is in pyproject.toml."""
+"""The build of the extension `ik2bone._core`, and the text for a package index; the rest is in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ NO_CGLM = (
 )
 
 
-# On Windows cl.exe, the compiler that setuptools takes there, is told which loops are independent and makes vectors of
-# SSE2 of those that it can; builds for AVX2 and AVX-512, chosen at run time, come from gcc and clang alone.
+# On Windows, setuptools uses cl.exe. Pragmas tell it which loops are independent, and it vectorizes loops with SSE2
+# where it can. Code for AVX2 and AVX-512, chosen at run time, is built only by gcc and clang.
 MSVC_FLAGS = ["/std:c11", "/O2", "/fp:precise", *([] if ABI3 else ["/experimental:c11atomics"])]
 
 
 def unix_flags() -> list[str]:
-    """Flags of gcc and clang; optimization and debug information are those of CFLAGS where it names any."""
+    """The flags for gcc and clang. CFLAGS, if it names any, decides on optimization and debug information."""
     named = shlex.split(os.environ.get("CFLAGS", ""))
-    # Python's own flags ask for debug information, three quarters of the file.
+    # Python's own flags ask for debug information, which would be three quarters of the file.
     own = [flag for flag in ("-O3", "-g0") if not any(word.startswith(flag[:2]) for word in named)]
-    # Where gcc 12 makes vectors of straight-line code, (double)(float)x loses its rounding;
-    # with fused multiply-add, each kind of processor would give digits of its own.
+    # -fno-tree-slp-vectorize: when gcc 12 vectorizes straight-line code, (double)(float)x loses its rounding.
+    # -ffp-contract=off: with fused multiply-add, results would differ between kinds of processors.
     return [
         *own,
         "-std=c11",
@@ -47,7 +47,7 @@ def unix_flags() -> list[str]:
 
 
 def files(suffix: str) -> list[str]:
-    """The native files of core and binding with this suffix."""
+    """The files with this suffix in native/core and native/binding."""
     return sorted(str(path) for folder in ("core", "binding") for path in Path("native", folder).glob(f"*.{suffix}"))
 
 
@@ -57,7 +57,7 @@ def has_cglm(folder: str) -> bool:
 
 
 def pkg_config_folders() -> list[str]:
-    """Include folders that pkg-config names for cglm; a system folder needs no naming and is left out by it."""
+    """The include folders that pkg-config names for cglm. It leaves out system folders, which compilers search."""
     command = [*shlex.split(os.environ.get("PKG_CONFIG", "pkg-config")), "--cflags-only-I", "cglm"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -67,7 +67,10 @@ def pkg_config_folders() -> list[str]:
 
 
 def cglm_folders(finds_by_itself: bool) -> list[str]:
-    """Include folders to add for cglm: the named one, pkg-config's, or none where the compiler finds it by itself."""
+    """The include folders to add for cglm: that of CGLM_INCLUDE_DIR, or those of pkg-config, or none.
+
+    `finds_by_itself` says whether the compiler finds cglm without any. Exits with a message if cglm is not found.
+    """
     named = os.environ.get("CGLM_INCLUDE_DIR")
     if named:
         if not has_cglm(named):
@@ -82,16 +85,16 @@ def cglm_folders(finds_by_itself: bool) -> list[str]:
 
 
 class BuildWithCglm(build_ext):
-    """Find cglm only when something is compiled, so that metadata can be read without it."""
+    """A build command that looks for cglm only when it compiles, so that metadata can be read without cglm."""
 
     def build_extension(self, ext: Extension) -> None:
-        """Compile with the folders and options that this compiler needs."""
+        """Compile the extension with the include folders and flags for this compiler."""
         ext.include_dirs += cglm_folders(self.compiler_finds_cglm())
         ext.extra_compile_args += MSVC_FLAGS if self.compiler.compiler_type == "msvc" else unix_flags()
         super().build_extension(ext)
 
     def compiler_finds_cglm(self) -> bool:
-        """Whether the bare include line compiles; where not, the compiler would complain before we say what to do."""
+        """Whether the bare include line compiles. Error messages of the compiler are hidden: we print our own."""
         folder = Path(self.build_temp)
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / "find_cglm.c"
@@ -110,7 +113,10 @@ class BuildWithCglm(build_ext):
 
 
 def for_index(text: str, address: str = "") -> str:
-    """The README for an index page, on which relative links lead nowhere: with an address before them, or as text."""
+    """The README for a package index, where relative links lead nowhere.
+
+    Relative links get `address` in front of them or, without an address, become text.
+    """
 
     def full(link: re.Match[str]) -> str:
         words, path = link.groups()
@@ -121,7 +127,7 @@ def for_index(text: str, address: str = "") -> str:
 
 
 def long_description() -> str:
-    """The README, its links completed by `Source` under `[project.urls]`, the address of this folder's files."""
+    """The README for a package index, with `Source` under `[project.urls]` as the address of this folder's files."""
     urls = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls", {})
     return for_index(Path("README.md").read_text(encoding="utf-8"), urls.get("Source", ""))
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo: plants a clip on uneven ground in real Blender and draws it before and after."""
+"""The demo: plant a clip on uneven ground in real Blender, and draw the clip before and after."""

@@ -19,7 +19,7 @@ LADDER = "ladder"
 
 
 def main() -> None:
-    """Parse, run, print the figures; bad input gets one sentence."""
+    """Parse the arguments, run the demo and print the report's table, or one sentence on bad input."""
     kinds, others = ", ".join(grounds.KINDS), ", ".join((*scenes.KINDS, LADDER))
     parser = argparse.ArgumentParser(prog="python -m demo")
     parser.add_argument("--clip", default="walk", help="a bvh, fbx, gltf, glb or blend file; default: a generated walk")
@@ -41,7 +41,7 @@ def main() -> None:
         check(given.clip, given.ground, given.samples)
         make_folder(given.out)
         bpy = session.start()
-        # These need mathutils, which is there from now on.
+        # These modules need mathutils, which can be imported only after bpy.
         from demo.ladder import show_climb
         from demo.show import show
 
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def save_report(report: dict[str, Any], folder: Path, name: str) -> None:
-    """Leave the report as text, as data and, where matplotlib is there, as a plot."""
+    """Write the report into `folder` as text, as JSON and, if matplotlib is installed, as a plot."""
     (folder / f"{name}.txt").write_text(text(report) + "\n")
     (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
     try:
@@ -71,7 +71,7 @@ def save_report(report: dict[str, Any], folder: Path, name: str) -> None:
 
 
 def check(clip: str, ground: str, samples: int) -> None:
-    """Complain before Blender starts about what needs no Blender to be seen."""
+    """Check the arguments before Blender starts. Raises ValueError, or FileNotFoundError if a file is missing."""
     if samples < 1:
         raise ValueError(f"samples a pixel are expected to be at least 1, got {samples}")
     if clip != "walk" and not Path(clip).is_file():
@@ -86,7 +86,7 @@ def check(clip: str, ground: str, samples: int) -> None:
 
 
 def make_folder(out: Path) -> None:
-    """Make the folder for the results before anything takes time, and complain where nothing can be written there."""
+    """Make the folder for the results before the demo takes time. Raises OSError if it cannot be made or written to."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -96,7 +96,7 @@ def make_folder(out: Path) -> None:
 
 
 def _check_kind(ground: str) -> None:
-    """Complain about a name that no ground has, and about sums with a ground that is built as a whole."""
+    """Raise ValueError for an unknown ground, and for a sum with a ground that is built as a whole."""
     names, wholes = ground.split("+"), (*scenes.KINDS, LADDER)
     for name in names:
         if name not in (*grounds.KINDS, *wholes):
@@ -107,7 +107,7 @@ def _check_kind(ground: str) -> None:
 
 
 def _sentence(problem: Exception) -> str:
-    """Blender puts the kind of report in front of what an operator tells."""
+    """The message on one line, without the "Error: " that Blender puts before the message of an operator."""
     return " ".join(str(problem).removeprefix("Error: ").split())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The characters of a demo: loaded, looked at as planting will, and carried to where they shall walk."""
+"""The characters of the demo: loading them, sampling their clips as planting does, and placing them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Walker:
-    """The armature with its clip as sampled from the scene, one row a frame, the feet to draw and the way it takes."""
+    """An armature with its clip, sampled from the scene with a row per frame, the feet to draw, and the clip's way."""
 
     armature: Any
     clip: Any
@@ -30,13 +30,13 @@ class Walker:
 
 
 def load(bpy, clip: str, action: str | None = None) -> Walker:
-    """Make or import the clip, one action of the file where it is named, and look at it as planting will."""
+    """Make the generated walk, or import the file `clip` and play `action` if one is named; then sample the clip."""
     armature = walker.make_walk(bpy) if clip == "walk" else clips.load_walk(bpy, clip, action)
     return look(bpy, armature)
 
 
 def look(bpy, armature) -> Walker:
-    """Sample the clip that the armature plays over the scene's range."""
+    """Sample the armature's clip over the scene's range, as planting does. Raises ValueError if planting refuses."""
     names = ("rig.find", "pose.sample", "pose.skins")
     chains, sampling, skins = (import_module(f"{session.ADDON}.{name}") for name in names)
     scene = bpy.context.scene
@@ -51,7 +51,7 @@ def look(bpy, armature) -> Walker:
 
 
 def _feet(legs, clip) -> list[figure.Foot]:
-    """The feet to draw, with soles as planting measures them."""
+    """The feet to draw, with their soles as planting measures them."""
     sole = measure_sole(clip)
     return [
         figure.Foot(leg.thigh, leg.shin, leg.foot, leg.toe, *(points if leg.end is None else [np.array(leg.end)] * 3))
@@ -60,7 +60,10 @@ def _feet(legs, clip) -> list[figure.Foot]:
 
 
 def cross(bpy, clip: str, over: Walker, height: float, action: str | None = None) -> list[Walker]:
-    """Raise a character by so many legs, and load its clip again to walk the other way below it."""
+    """Raise the character `over` by `height` legs, and load its clip again for one that walks the other way below.
+
+    Return both characters. Raises ValueError if the clip stays in place or takes too few steps.
+    """
     if any(instant.shift for instant in choose_instants(over.clip, over.way)):
         raise ValueError(f"a bridge is crossed by a clip that walks on, but {clip} takes too few steps for that")
     under = load(bpy, clip, action)
@@ -72,7 +75,7 @@ def cross(bpy, clip: str, over: Walker, height: float, action: str | None = None
 
 
 def _carry(bpy, armature, matrix: Matrix) -> None:
-    """Put what carries the armature under an empty that moves it by the matrix, whatever it plays itself."""
+    """Move the armature by `matrix`: an empty becomes the parent of its outermost parent, so animation stays."""
     carrier = bpy.data.objects.new("carrier", None)
     bpy.context.scene.collection.objects.link(carrier)
     outermost = armature

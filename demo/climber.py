@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The generated climb: Rigify's human metarig going up a ladder, two limbs at a time, keyed in quaternions."""
+"""The generated climb: Rigify's human metarig climbs a ladder, two limbs at a time, keyed in quaternions."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ from demo.walker import add_metarig, new_curves, write_channel
 Array = NDArray[np.float64]
 
 FPS, SECONDS = 30, 8
-CYCLE, HOLD = 1.6, 0.66  # Seconds of a cycle, in which each limb goes up two rungs, and the share it holds on.
+# The duration of a cycle (s), in which each limb goes up two rungs, and the share of it for which the limb holds on.
+CYCLE, HOLD = 1.6, 0.66
 SPACING, RADIUS, RUNGS = 0.28, 0.017, 19
-WIDTH, SIDES = 0.27, 24  # Half of a rung's length, and the flats round it.
-LADDER = -0.42  # Where the rungs lie along Y, before the figure that faces -Y. Lengths are metres, as the metarig's.
+WIDTH, SIDES = 0.27, 24  # Half of a rung's length, and the number of its flat sides.
+LADDER = -0.42  # Y of the rungs' axes; the figure faces -Y. Lengths are in metres, like those of the metarig.
 LEAN, SWAY = np.radians(10.0), 0.02
-PULL = 0.11  # How far limbs swing back from the ladder.
-HANG = 0.25  # Height of the hips' bone over the ground as the climb begins, over that of the rest pose.
+PULL = 0.11  # The distance by which limbs move back from the ladder in mid-swing.
+HANG = 0.25  # How much higher than in the rest pose the hips' bone is when the climb begins.
 
 
 @dataclass(frozen=True)
 class Limb:
-    """Bones from the root down, where the touching point lies on a rung, and how the limb goes.
+    """A limb of the climb: its bones from the root down, its touching point, and when it moves.
 
-    `side` is 1 left, -1 right. `place` is the touching point's X and its Y and Z from the rung's axis; `first` its
-    height over the hips' bone as it takes hold; `phase` when that is, as a share of the cycle. `pole` is where the knee
-    or elbow points.
+    side   1 for left, -1 for right
+    place  X of the touching point, and its Y and Z relative to the rung's axis
+    first  height of the touching point over the hips' bone when the limb takes hold
+    phase  share of the limb's cycle that has passed at time 0; a cycle begins when the limb takes hold
+    pole   direction to which the knee or elbow points
     """
 
     bones: tuple[str, str, str]
@@ -42,7 +45,7 @@ class Limb:
 
 
 def limbs() -> list[Limb]:
-    """Legs, then arms, left before right; each foot goes with the other side's hand."""
+    """The legs, then the arms, left before right. Each foot moves together with the hand of the other side."""
     found = []
     for side, name in ((1, "L"), (-1, "R")):
         bones = tuple(f"{bone}.{name}" for bone in ("thigh", "shin", "foot"))
@@ -76,8 +79,9 @@ def make_climb(bpy):
 
 
 def make_ladder(bpy, offsets: Array, depth: float = 0.0):
-    """Add a ladder whose rungs lie off those of the climb by `offsets` (RUNGS,) in height and by `depth`: objects for
-    all rungs, the left and the right rail.
+    """Add a ladder whose rungs are moved from those of the climb, and return its rungs, left rail and right rail.
+
+    Each rung is moved up by its own of the `offsets` (RUNGS,), and all away from the figure by `depth`.
     """
     heights = SPACING * np.arange(1, RUNGS + 1) + offsets
     rungs = [_rung(LADDER - depth, height) for height in heights]
@@ -87,7 +91,7 @@ def make_ladder(bpy, offsets: Array, depth: float = 0.0):
 
 
 def _body(rest: dict[str, Array], time: Array) -> Array:
-    """Where the hips' bone has moved (F, 4, 4), in the armature's space: up, from side to side, and leaning forward."""
+    """The motion (F, 4, 4) of the hips' bone from its rest pose, in armature space: up, sideways and with a lean."""
     height = HANG + 2 * SPACING / CYCLE * time
     sway = SWAY * np.sin(2 * np.pi * time / CYCLE)
     moved = np.tile(np.eye(4), (len(time), 1, 1))
@@ -99,7 +103,7 @@ def _body(rest: dict[str, Array], time: Array) -> Array:
 
 
 def touching_points(limb: Limb, time: Array, hips: Array) -> Array:
-    """Where the limb's touching point goes (F, 3), by the heights (F,) of the hips' bone."""
+    """The path (F, 3) of the limb's touching point; `hips` (F,) are the heights of the hips' bone."""
     phase, count = np.modf(time / CYCLE + limb.phase + 4.0)
     swing = np.clip((phase - HOLD) / (1 - HOLD), 0.0, 1.0)
     smooth = swing**3 * (10 - 15 * swing + 6 * swing**2)
@@ -111,7 +115,7 @@ def touching_points(limb: Limb, time: Array, hips: Array) -> Array:
 
 
 def _turns(armature, rest: dict[str, Array], limb: Limb, time: Array, body: Array) -> list[Array]:
-    """Local rotations (F, 4) of the three bones, which bring the touching point where it goes."""
+    """The local rotations (F, 4) of the limb's three bones that bring its touching point onto its path."""
     root, mid, end = (body @ rest[name] for name in limb.bones)
     is_leg = limb.bones[0].startswith("thigh")
     goal = end.copy()
@@ -127,14 +131,14 @@ def _turns(armature, rest: dict[str, Array], limb: Limb, time: Array, body: Arra
 
 
 def _sole(armature, limb: Limb) -> Array:
-    """The point under the ball of the foot, in the foot's space: the metarig stands on its floor."""
+    """The point (3,) below the ball on the floor, where the metarig stands at rest, in the space of the foot bone."""
     foot, toe = armature.data.bones[limb.bones[2]], armature.data.bones[limb.bones[2].replace("foot", "toe")]
     head = toe.head_local
     return np.array(foot.matrix_local.inverted() @ type(head)((head.x, head.y, 0.0)))
 
 
 def _palm(armature, limb: Limb) -> Array:
-    """The middle of the knuckles, in the hand's space."""
+    """The middle (3,) of the knuckles, in the space of the hand bone."""
     hand = armature.data.bones[limb.bones[2]]
     names = [f"f_{finger}.01.{limb.bones[2][-1]}" for finger in ("index", "middle", "ring", "pinky")]
     knuckles = [hand.matrix_local.inverted() @ armature.data.bones[name].head_local for name in names]
@@ -142,7 +146,7 @@ def _palm(armature, limb: Limb) -> Array:
 
 
 def _grip(hand: Array) -> Array:
-    """Axes (3, 3) of a hand that points up and lays its palm, which looks down in the rest pose, on a rung."""
+    """The axes (3, 3) of a hand that points up, with its palm on a rung; at rest, in `hand`, the palm faces down."""
     along, palm = np.array([0.0, -0.35, 0.94]), np.array([0.0, -0.94, -0.35])
     along, palm = along / np.linalg.norm(along), palm / np.linalg.norm(palm)
     first = palm if hand[2, 0] < 0 else -palm
@@ -150,14 +154,14 @@ def _grip(hand: Array) -> Array:
 
 
 def _same_side(quaternions: Array) -> Array:
-    """The same rotations (F, 4), continuous in sign."""
+    """The same rotations (F, 4) as quaternions whose signs do not jump from frame to frame."""
     apart = np.sum(quaternions[1:] * quaternions[:-1], axis=1) < 0
     return quaternions * np.where(np.cumsum(np.concatenate([[False], apart])) % 2 == 1, -1.0, 1.0)[:, None]
 
 
 def _rung(y: float, z: float) -> Solid:
     angle = 2 * np.pi * np.arange(SIDES) / SIDES
-    # Through the middles of the flats the radius is as asked, on the mean.
+    # The geometric mean of the radii at the corners and at the middles of the flat sides is RADIUS.
     ring = RADIUS / np.cos(np.pi / SIDES) ** 0.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     return prism(ring + [y, z], 0, -WIDTH, WIDTH)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A recorded clip in the current scene, ready to be planted."""
+"""Importing a recorded clip into the current scene, ready for planting."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 from demo import session
 
-# Of the many actions of a game character's file, those with these words in their names show best what planting does.
+# Files of game characters have many actions. Those with these words in their names show best what planting does.
 WALKS = ("walk", "run", "jog", "move")
 
 
 def reading():
-    """The add-on's module that reads files."""
+    """The module of the add-on that reads files."""
     return import_module(f"{session.ADDON}.batch.read")
 
 
 def read(what: str, path: Path):
-    """What a function of that module reads from a file; a ValueError where it refuses to.
+    """The result of the function `what` of the add-on's reading module for a file. Raises ValueError if it refuses.
 
-    Blender's importers print tracebacks beside the error that they raise.
+    Output is silenced, because Blender's importers print a traceback besides raising the error.
     """
     try:
         with session.silence():
@@ -30,8 +30,9 @@ def read(what: str, path: Path):
 
 
 def load(_bpy, path: str | Path, action: str | None = None):
-    """Import the clip at `path` as the add-on's batch does, assign `action` (default: the file's first), and return
-    the armature.
+    """Import the clip at `path` as the add-on's batch does, and return the armature.
+
+    It plays the action named `action`, by default the file's first.
     """
     armature = read("read_clip", Path(path))
     if action is not None:
@@ -40,7 +41,7 @@ def load(_bpy, path: str | Path, action: str | None = None):
 
 
 def play(armature, name: str) -> None:
-    """Have the armature play the action of this name alone."""
+    """Let the armature play only the action of this name. Raises ValueError if the armature has no such action."""
     actions = reading().actions_of(armature)
     if name not in actions:
         raise ValueError(f"{armature.name} has no action named {name}, only: {', '.join(actions) or 'none at all'}")
@@ -48,9 +49,10 @@ def play(armature, name: str) -> None:
 
 
 def load_walk(bpy, path: str | Path, action: str | None = None):
-    """As `load`; where no action is named, the first that walks by its name, and a pose where there is none at all.
+    """As `load`, but by default the armature plays the first action whose name has a word of WALKS, else the first.
 
-    Other actions of the file are told, for `ACTION=` to name.
+    The names of the file's other actions are printed, so that `ACTION=` can name one. A file without actions becomes a
+    clip of one frame that holds the pose.
     """
     armature = load(bpy, path, action)
     actions = list(reading().actions_of(armature))
@@ -65,7 +67,7 @@ def load_walk(bpy, path: str | Path, action: str | None = None):
 
 
 def _key_pose(scene, armature) -> None:
-    """A clip of one frame that holds the pose as it is."""
+    """Key the present pose as a clip of one frame."""
     for bone in armature.pose.bones:
         mode = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}.get(bone.rotation_mode, "euler")
         bone.keyframe_insert(f"rotation_{mode}", frame=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A body for any skeleton: one mesh of solids between the joints, bound to the bones, left and right in two colours."""
+"""A body for any skeleton: one mesh of solids between joints, bound to the bones, with a colour for each side."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from demo.solids import Solid, capsule, hull, sphere_points
 
 Array = NDArray[np.float64]
 
-# Colours of the body: trunk, first leg's side, second leg's side.
+# Colours of the body: of the trunk, of the first leg's side, and of the second leg's side.
 COLOURS = {"trunk": (0.30, 0.31, 0.34, 1), "one side": (0.02, 0.22, 0.62, 1), "other side": (0.85, 0.30, 0.02, 1)}
 TRUNK, ONE, OTHER = range(3)
 
-# Lengths in legs. A side branch that reaches less far is no limb: faces, fingers, twist and control bones.
+# Lengths in legs. A side branch with a reach below LIMB_REACH is no limb but a face, fingers, twist or control bones.
 LIMB_REACH, NECK_REACH, HAND_REACH, HEAD_REACH = 0.35, 0.2, 0.1, 0.25
 THIGH, KNEE, ANKLE = 0.085, 0.058, 0.036
 BELLY, CHEST, NECK, HEAD = 0.105, 0.125, 0.05, 0.115
@@ -27,7 +27,7 @@ FOOT_WIDTH, TOE_THICKNESS = 0.095, 0.03
 
 @dataclass(frozen=True)
 class Foot:
-    """A leg's bone names, and points of its sole in the space of foot bone (heel, ball) and toe bone (tip)."""
+    """The bone names of a leg and points of its sole: heel and ball in the foot bone's space, tip in the toe bone's."""
 
     thigh: str
     shin: str
@@ -40,7 +40,7 @@ class Foot:
 
 @dataclass
 class Body:
-    """The skeleton in one pose, in the armature's space, and the parts put on it so far."""
+    """A skeleton in one pose, in the armature's space, and the parts of its body: bone, colour, solid at rest."""
 
     pose: dict[str, Array]
     rest: dict[str, Array]
@@ -51,49 +51,49 @@ class Body:
     parts: list[tuple[str, int, Solid]] = field(default_factory=list)
 
     def head(self, bone: str) -> Array:
-        """The bone's joint."""
+        """The position (3,) of the bone's joint."""
         return self.pose[bone][:3, 3]
 
     def add(self, bone: str, colour: int, solid: Solid) -> None:
-        """Bind a solid, given in the pose, to the bone."""
+        """Bind a solid to the bone. Its points are those of the pose."""
         back = self.rest[bone] @ np.linalg.inv(self.pose[bone])
         points = solid.points @ back[:3, :3].T + back[:3, 3]
         self.parts.append((bone, colour, Solid(points, solid.faces)))
 
     def rod(self, bone: str, colour: int, end: Array, start_radius: float, end_radius: float) -> None:
-        """Bind a capsule from the bone's joint; radii in legs."""
+        """Bind a capsule from the bone's joint to `end`, with radii in legs."""
         self.add(bone, colour, capsule(self.head(bone), end, start_radius * self.leg, end_radius * self.leg))
 
     def below(self, bone: str) -> Iterator[str]:
-        """All descendants."""
+        """All descendants of the bone."""
         for child in self.children[bone]:
             yield child
             yield from self.below(child)
 
     def furthest(self, bone: str) -> Array:
-        """The way from the bone's joint to the furthest point of it and all below it."""
+        """The vector (3,) from the bone's joint to the furthest point: its own end or the joint of a descendant."""
         points = np.array([self.ends[bone], *map(self.head, self.below(bone))]) - self.head(bone)
         return points[np.linalg.norm(points, axis=1).argmax()]
 
     def reach(self, bone: str) -> float:
-        """Length of the longest chain from the bone's joint on, in legs, however it is folded."""
+        """The length of the longest chain that starts at the bone's joint, in legs, measured along its bones."""
         chains = [self.reach_from_parent(child) for child in self.children[bone]]
         return max(chains, default=float(np.linalg.norm(self.ends[bone] - self.head(bone))) / self.leg)
 
     def limbs(self, bone: str) -> list[str]:
-        """Children to follow: the furthest reaching, and any that is as long as a limb."""
+        """The children that continue the body: the one with the longest reach, and all that are as long as a limb."""
         reach = {child: self.reach_from_parent(child) for child in self.children[bone]}
         furthest = max(reach, key=reach.__getitem__, default=None)
         return [child for child in reach if child == furthest or reach[child] > LIMB_REACH]
 
     def reach_from_parent(self, bone: str) -> float:
-        """The way from the parent's joint, and on to the furthest joint below, in legs."""
+        """The length of the longest chain from the parent's joint through this bone, in legs."""
         step = self.head(bone) - self.head(self.parents[bone])
         return float(np.linalg.norm(step)) / self.leg + self.reach(bone)
 
 
 def make_body(bpy, armature, feet: list[Foot]):
-    """Add the body as one mesh deformed by the armature, as it stands on the current frame; returns the object."""
+    """Add a body for the pose of the current frame, as one mesh that the armature deforms, and return the object."""
     body = _read(armature, feet[0])
     for colour, foot in zip((ONE, OTHER) * len(feet), feet, strict=False):
         _leg(body, foot, colour)
@@ -102,7 +102,7 @@ def make_body(bpy, armature, feet: list[Foot]):
     if hips is not None:
         for number, foot in enumerate(feet):
             body.rod(hips, TRUNK, body.head(foot.thigh), BELLY - 0.004 * (number + 1), THIGH - 0.003)
-        # In the rest pose, as a body that turns takes its arms to both sides of the hips.
+        # Sides come from the rest pose, because a trunk that turns may bring an arm to the other side of the hips.
         side = body.rest[feet[0].thigh][:3, 3] - body.rest[feet[1].thigh][:3, 3]
         if len(feet) == 2:
             _trunk(body, hips, legs, side / np.linalg.norm(side))
@@ -116,7 +116,7 @@ def _read(armature, foot: Foot) -> Body:
     pose = {bone.name: np.array(bone.matrix) for bone in bones}
     thigh, shin, ankle = (pose[name][:3, 3] for name in (foot.thigh, foot.shin, foot.foot))
     leg = float(np.linalg.norm(shin - thigh) + np.linalg.norm(ankle - shin))
-    # The tails of last bones mean little in imported files: none is taken to be longer than a head.
+    # The tails of last bones mean little in imported files, so no bone counts as longer than a head.
     ends = {bone.name: np.array(bone.head + (bone.tail - bone.head) * min(1, HEAD_REACH * leg / max(bone.length, 1e-9)))
             for bone in bones}  # fmt: skip
     rest = {bone.name: np.array(bone.bone.matrix_local) for bone in bones}
@@ -140,7 +140,7 @@ def _leg(body: Body, foot: Foot, colour: int) -> None:
     wide = FOOT_WIDTH / 2 * body.leg * np.cross(up, along)
     high = TOE_THICKNESS * body.leg * up
     sole = [heel - 0.7 * wide, heel + 0.7 * wide, ball - wide, ball + wide, ball - wide + high, ball + wide + high]
-    # Both solids reach to the joint that the toes turn about, so that they hang together however it lies.
+    # Both solids include the joint of the toes, so that foot and toes stay connected wherever that joint lies.
     joint = [body.head(foot.toe) - wide, body.head(foot.toe) + wide] if foot.toe else []
     body.add(foot.foot, colour, hull(np.concatenate([sole + joint, sphere_points(ankle, ANKLE * body.leg)])))
     toes = [*joint, ball - wide, ball + wide]
@@ -154,7 +154,7 @@ def _apply(matrix: Array, point: Array) -> Array:
 
 
 def _hips(body: Body, legs: set[str]) -> str | None:
-    """The lowest bone that carries the legs and something else of a limb's length."""
+    """The lowest bone that has both the legs and another limb below it, or None."""
     bone = body.parents[min(legs)]
     while bone is not None and not (legs <= set(body.below(bone)) and _upwards(body, bone, legs)):
         bone = body.parents[bone]
@@ -162,13 +162,13 @@ def _hips(body: Body, legs: set[str]) -> str | None:
 
 
 def _upwards(body: Body, bone: str, legs: set[str]) -> list[str]:
-    """Limbs under the bone other than the legs."""
+    """The limbs under the bone that neither are legs nor lead to legs."""
     limbs = [limb for limb in body.limbs(bone) if limb not in legs and legs.isdisjoint(body.below(limb))]
     return [limb for limb in limbs if body.reach(limb) > HAND_REACH]
 
 
 def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
-    """Follow the spine to where the arms branch off; the branch in the middle is the neck."""
+    """Add the spine up to the bone where the arms branch off, then arms and neck. The middle branch is the neck."""
     limbs = _upwards(body, bone, legs)
     if len(limbs) > 1:
         long = [child for child in body.children[bone] if body.reach_from_parent(child) > NECK_REACH]
@@ -176,7 +176,7 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
         body.rod(bone, TRUNK, body.head(neck), NECK, NECK)
         _neck(body, neck)
         for number, arm in enumerate(limb for limb in limbs if limb != neck):
-            # Round ends of one size in one place would flicker.
+            # The radii differ because coinciding round ends of equal size would flicker.
             body.rod(bone, TRUNK, body.head(arm), CHEST - 0.004 * (number + 1), SHOULDER - 0.003)
             _arm(body, arm, ONE if _sideways(body, arm, side) > 0 else OTHER)
     elif limbs and body.reach(bone) > HEAD_REACH:
@@ -185,7 +185,7 @@ def _trunk(body: Body, bone: str, legs: set[str], side: Array) -> None:
 
 
 def _head_and_tail(body: Body, feet: list[Foot]) -> None:
-    """What branches off over each of several pairs of legs: over the foremost pair a neck, over others tails."""
+    """Add the branches over each of several pairs of legs: a neck over the foremost pair, tails over the others."""
     ways = [_apply(body.pose[foot.foot], foot.ball) - _apply(body.pose[foot.foot], foot.heel) for foot in feet]
     pairs = [{foot.thigh for foot in feet[first : first + 2]} for first in range(0, len(feet), 2)]
     foremost = max(pairs, key=lambda pair: sum(body.head(thigh) @ np.sum(ways, axis=0) for thigh in pair) / len(pair))
@@ -211,7 +211,7 @@ def _neck(body: Body, bone: str) -> None:
 
 
 def _sideways(body: Body, limb: str, side: Array) -> float:
-    """How far the limb rests on the first leg's side of its parent's joint, on the mean of its joints."""
+    """The distance at rest from the parent's joint to the mean of the limb's joints, towards the first leg's side."""
     middle = np.mean([body.rest[name][:3, 3] for name in (limb, *body.below(limb))], axis=0)
     return float((middle - body.rest[body.parents[limb]][:3, 3]) @ side)
 
@@ -249,10 +249,10 @@ def _bind(bpy, armature, body: Body):
 
 
 def paint(bpy, name: str, colour, *, glow: bool = False):
-    """The material of that name: matt, or of even brightness where it shall `glow`."""
+    """The material called `name`: matt, or with `glow` of even brightness."""
     material = bpy.data.materials.get(name) or bpy.data.materials.new(name)
     material.diffuse_color = colour
-    if not material.use_nodes:  # Always true from 5.0 on.
+    if not material.use_nodes:  # Always true in Blender 5.0 and later.
         material.use_nodes = True
     surface = material.node_tree.nodes["Principled BSDF"].inputs
     surface["Base Color"].default_value = (0, 0, 0, 1) if glow else colour

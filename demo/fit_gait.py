@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fit the numbers of the demo's walk to measured walks, and print them as they stand in gait.py and walker.py.
+"""Fit the numbers of the demo's walk to measured walks, and print them in the form of gait.py and walker.py.
 
-python -m demo.fit_gait [FOLDER], where FOLDER holds the clips that the tests use: by default what the environment
-variable IK2BONE_DATA names, or ../shared/data.
+python -m demo.fit_gait [FOLDER]. FOLDER holds the clips that the tests use. The default is the folder that the
+environment variable IK2BONE_DATA names, or ../shared/data.
 
 One walk is OpenSim's gait2354: joint angles, and heel strikes measured by force plates. The others are recorded clips
-of the CMU collection, whose heels strike where the ankle is farthest ahead of the hips and whose toes leave where it is
-farthest behind: J. Zeni, J. Richards and J. Higginson, Two simple methods for determining gait events during treadmill
-and overground walking using kinematic data, Gait & Posture 27 (2008).
+of the CMU collection. In these, heel strike is the frame on which the ankle is farthest ahead of the hips, and toe-off
+the one on which the ankle is farthest behind: J. Zeni, J. Richards and J. Higginson, Two simple methods for determining
+gait events during treadmill and overground walking using kinematic data, Gait & Posture 27 (2008).
 """
 
 from __future__ import annotations
@@ -29,16 +29,18 @@ OPENSIM = "contacts/gait2354_walk1"
 CLIPS = ("fbx/cmu_07_01_walk.fbx", "bvh/cmu_ic_002_01_walk.bvh")
 JOINTS = ("thigh", "knee", "foot")
 HARMONICS = 6
-NEAR = 0.25  # Seconds by which events of one foot are apart, at the least.
-FLAT = (0.2, 0.4)  # Shares of the stride between which the sole lies on the floor.
+NEAR = 0.25  # The least time (s) between two events of one foot.
+FLAT = (0.2, 0.4)  # The sole lies on the floor between these shares of the stride.
 
 
 @dataclass(frozen=True)
 class Strides:
-    """One person's strides from heel strike to heel strike: the `phase` (N,) of samples, and their `degrees` (3, N).
+    """One person's strides from heel strike to heel strike.
 
-    Degrees are those of JOINTS: pitch of the thigh, flexion of the knee, and pitch of the sole. `seconds` of a stride
-    and `stance`, the share of it for which the foot stands, are means.
+    phase    (N,) phases of the samples, 0 to 1
+    degrees  (3, N) angles of JOINTS: pitch of the thigh, flexion of the knee, and pitch of the sole
+    seconds  mean duration of a stride
+    stance   mean share of the stride for which the foot stands
     """
 
     phase: Array
@@ -48,9 +50,9 @@ class Strides:
 
 
 def measure(folder: Path) -> list[Strides]:
-    """The strides of each person; those of the clips are read by Blender."""
+    """The strides of each person. Blender reads the clips."""
     bpy = session.start()
-    from demo import character  # needs mathutils, which is there from now on
+    from demo import character  # needs mathutils, which can be imported only after bpy
 
     people = [read_opensim(folder)]
     for name in CLIPS:
@@ -60,7 +62,10 @@ def measure(folder: Path) -> list[Strides]:
 
 
 def read_opensim(folder: Path) -> Strides:
-    """One stride of each leg, of which the file of angles leaves out the last hundredths."""
+    """One stride of each leg. The file ends before the strides do: angles from before a stride fill its end.
+
+    Up to 0.04 s of a stride are without angles.
+    """
     _, _, table = (folder / f"{OPENSIM}_ik.mot").read_text().partition("endheader\n")
     names, *rows = [line.split() for line in table.splitlines() if line.strip()]
     column = dict(zip(names, np.array(rows, float).T, strict=True))
@@ -69,7 +74,7 @@ def read_opensim(folder: Path) -> Strides:
 
 
 def _opensim_leg(column: dict[str, Array], contacts: list[list[str]]) -> Strides:
-    """From the start of the contact that is measured whole to that of the next."""
+    """The stride from the start of the first contact that was measured whole to the start of the next contact."""
     whole = next(number for number, row in enumerate(contacts) if row[3:5] == ["no", "no"])
     (start, end), strike = map(float, contacts[whole][1:3]), float(contacts[whole + 1][1])
     side = contacts[whole][0].lower()
@@ -80,7 +85,7 @@ def _opensim_leg(column: dict[str, Array], contacts: list[list[str]]) -> Strides
 
 
 def read_clip(walking) -> Strides:
-    """All whole strides of a clip that walks one way, as planting samples it."""
+    """All whole strides of a clip, sampled as planting does, that walks in one direction."""
     clip = walking.clip
     forward = np.array([np.cos(walking.way.heading), np.sin(walking.way.heading)])
     joints = (clip.hip, clip.knee, clip.ankle, clip.ball)
@@ -101,14 +106,14 @@ def read_clip(walking) -> Strides:
 
 
 def _peaks(values: Array, fps: float) -> list[int]:
-    """Frames with the largest value of all nearer than NEAR, the ends of the clip left out."""
+    """The frames whose value is the largest within NEAR. Frames within NEAR of the clip's ends are left out."""
     near = round(NEAR * fps)
     inner = range(near, len(values) - near)
     return [frame for frame in inner if values[frame] == values[frame - near : frame + near + 1].max()]
 
 
 def _strides(phase: Array, thigh: Array, knee: Array, foot: Array, seconds: float, stance: float) -> Strides:
-    """A stride with the pitch of the foot counted from the flat sole."""
+    """A stride whose pitch of the foot counts from that of the flat sole."""
     flat = np.median(foot[(phase > FLAT[0]) & (phase < FLAT[1])])
     return Strides(phase, np.stack([thigh, knee, foot - flat]), seconds, stance / seconds)
 
@@ -120,9 +125,9 @@ def _joined(strides: list[Strides]) -> Strides:
 
 
 def fit(people: list[Strides]) -> NDArray[np.complex128]:
-    """Coefficients (3, 1 + HARMONICS) of exp(2 pi i k phase), of which the real parts are the degrees of JOINTS.
+    """The coefficients (3, 1 + HARMONICS) of exp(2 pi i k phase); the real part of the sum is the degrees of JOINTS.
 
-    Least squares, in which every person counts alike, however many samples there are.
+    The fit is by least squares. Every person has the same weight, whatever the number of samples.
     """
     phase = np.concatenate([each.phase for each in people])
     weight = np.concatenate([np.full(each.phase.shape, each.phase.size**-0.5) for each in people])
@@ -134,7 +139,7 @@ def fit(people: list[Strides]) -> NDArray[np.complex128]:
 
 
 def main(folder: Path) -> None:
-    """Measure, fit and print."""
+    """Measure the walks in `folder`, fit the coefficients and print them."""
     people = measure(folder)
     for joint, row in zip(JOINTS, fit(people), strict=True):
         terms = ", ".join(f"{term:.1f}" for term in row[1:])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Generated grounds, as a height function in plain numpy and as a mesh in Blender; or the user's own file."""
+"""Generated grounds, as height functions in plain numpy and as meshes in Blender, and fitting of the user's meshes."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Array = NDArray[np.float64]
 KINDS = ("hills", "steps", "slope", "flat")
 DEFAULT = "hills+steps"
 
-# Lengths in legs, thigh plus shin of the figure that is to walk there.
+# Lengths are in legs: thigh plus shin of the figure that walks on the ground.
 HILL_HEIGHT, HILL_WAVES, HILL_LENGTHS = 0.12, 24, (1.8, 5.0)
 STEP_HEIGHT, STEP_LENGTH, STEPS_UP = 0.18, 0.9, 3
 SLOPE = np.radians(15.0)
 TRIANGLES = 100_000
-RISER = 1e-5  # Width of a riser: nearly upright, yet a surface over the plane.
+RISER = 1e-5  # Level width of a riser, which is thus nearly vertical while the ground stays a height field.
 
 
 def parts(kind: str) -> list[str]:
-    """The kinds that a name like `hills+steps` adds up; ValueError for an unknown one."""
+    """The kinds in a sum like `hills+steps`. Raises ValueError for an unknown kind."""
     names = kind.split("+")
     if unknown := [name for name in names if name not in KINDS]:
         raise ValueError(f"a ground is expected to be a file or one of {', '.join(KINDS)}, got {unknown[0]}")
@@ -31,19 +31,22 @@ def parts(kind: str) -> list[str]:
 
 
 def heights(kind: str, points: Array, seed: int = 0) -> Array:
-    """Heights (...) over points (..., 2), all in legs; the first coordinate is the way that steps and slope climb."""
+    """The heights (...) of a ground at points (..., 2), in legs. Steps and slope climb along the first coordinate."""
     return sum(_HEIGHTS[part](points, seed) for part in parts(kind))
 
 
 def world_heights(kind: str, points: Array, *, centre, base_height: float, leg: float, seed=0, heading=0.0) -> Array:
-    """World heights of the ground that `make_ground` makes, over world points (..., 2)."""
+    """The world heights (...), at world points (..., 2), of the ground that `make_ground` makes."""
     c, s = np.cos(heading), np.sin(heading)
     local = (np.asarray(points, float) - np.asarray(centre, float)[:2]) @ np.array([[c, -s], [s, c]]) / leg
     return base_height + leg * heights(kind, local, seed)
 
 
 def _hills(points: Array, seed: int) -> Array:
-    """Plane waves of all headings, the longer the higher, with the mean square of one wave of the hills' height."""
+    """A sum of plane waves of random headings, with amplitudes proportional to their lengths.
+
+    Its mean square is that of one wave with amplitude HILL_HEIGHT.
+    """
     random = np.random.default_rng(seed)
     length = np.geomspace(*HILL_LENGTHS, HILL_WAVES)
     heading, shift = random.uniform(0, 2 * np.pi, (2, HILL_WAVES))
@@ -53,7 +56,7 @@ def _hills(points: Array, seed: int) -> Array:
 
 
 def _steps(points: Array, _seed: int) -> Array:
-    """A flight up, one down, and so on; the centre lies in the middle of the second step of a flight up."""
+    """Flights up and down by turns. The centre lies in the middle of the second step of a flight up."""
     step = np.floor(points[..., 0] / STEP_LENGTH + 0.5)
     return STEP_HEIGHT * (np.abs((step + STEPS_UP + 1) % (2 * STEPS_UP) - STEPS_UP) - 1)
 
@@ -72,8 +75,8 @@ _HEIGHTS = {"hills": _hills, "steps": _steps, "slope": _slope, "flat": _flat}
 def make_ground(bpy, kind: str, *, centre, size, base_height: float, leg: float, seed: int = 0, heading: float = 0.0):
     """Add a ground of about 100,000 triangles round `centre` and return its object.
 
-    `size` is its length along `heading` (radians from world X, the way that steps and slope climb) and its width,
-    `base_height` the world height of level zero, `leg` the length that everything is scaled by.
+    `size` is its length along `heading` and its width. Steps and slope climb along `heading`, in radians from world X.
+    `base_height` is the world height of level zero, and `leg` the length by which the ground is scaled.
     """
     along, across = _columns(kind, size[0] / leg, size[1] / leg)
     grid = np.stack(np.meshgrid(along, across, indexing="ij"), axis=-1)
@@ -88,7 +91,7 @@ def make_ground(bpy, kind: str, *, centre, size, base_height: float, leg: float,
 
 
 def fit(bpy, surfaces, way: Track, name: str) -> None:
-    """Scale and move the meshes of a file so that they lie under a clip's way, and tell so, where they do not yet."""
+    """Scale and move a file's meshes to lie under the clip's way, and print a line about it, unless they do so."""
     from mathutils import Matrix
 
     bpy.context.view_layer.update()
@@ -111,20 +114,20 @@ def fit(bpy, surfaces, way: Track, name: str) -> None:
 
 
 def _bounds(surfaces) -> tuple[Array, Array]:
-    """Least and greatest coordinates of objects in the world."""
+    """The least and greatest world coordinates (3,) of objects."""
     corners = [np.array(surface.matrix_world) @ [*corner, 1.0] for surface in surfaces for corner in surface.bound_box]
     return np.min(corners, axis=0)[:3], np.max(corners, axis=0)[:3]
 
 
 def _half_box(way: Track) -> Array:
-    """Half of the way's extents along X and Y, without the margin round it."""
+    """Half of the extents (2,) of the way along X and Y, without the margin round it."""
     along, across = way.size / 2 - MARGIN * way.leg
     cosine, sine = abs(np.cos(way.heading)), abs(np.sin(way.heading))
     return np.array([cosine * along + sine * across, sine * along + cosine * across])
 
 
 def _columns(kind: str, length: float, width: float) -> tuple[Array, Array]:
-    """Coordinates of an even grid along and across, with two columns close together at every riser."""
+    """The coordinates along and across of an even grid, with two columns close together at each riser."""
     cell = np.sqrt(2 * length * width / TRIANGLES)
     along, across = (np.linspace(-side / 2, side / 2, round(side / cell) + 1) for side in (length, width))
     if "steps" in parts(kind):

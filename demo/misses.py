@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where feet miss the ground at one instant: soles that stick in it, or float while the foot stands."""
+"""Finding feet that miss the ground on one frame: soles under it, and standing soles over it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from demo.figure import Foot
 
 Array = NDArray[np.float64]
 
-TOLERANCE = 0.02  # Of the leg; a sole may be deformed by so much. Less is not to be seen in the picture either.
-STEEPEST = 0.64  # Cosine of 50 degrees: what is steeper is a wall to pass, not a ground to stand on.
+# A miss is larger than this share of the leg: a sole may be deformed by as much, and the picture does not show less.
+TOLERANCE = 0.02
+STEEPEST = 0.64  # Cosine of 50 degrees: a steeper surface is a wall, and no foot stands on it.
 
 
 @dataclass(frozen=True)
 class Miss:
-    """`place` of the foot, and the largest height of its sole over the ground, negative where it is under."""
+    """A foot off the ground: its `place` (3,), and the greatest `height` of its sole over it, negative under it."""
 
     place: Array
     height: float
 
 
 def find_misses(armature, feet: list[Foot], spans: list[dict], ground, frame: int, leg: float) -> list[Miss]:
-    """Misses of the pose that the scene shows now, and of the ground as it lies now; `spans` are the contacts that the
-    planted action stores.
+    """The misses of the pose that the scene shows now. `ground` is the ground on this frame.
+
+    `spans` are the contacts that the planted action stores.
     """
     misses = []
     for foot in feet:
@@ -42,7 +44,7 @@ def find_misses(armature, feet: list[Foot], spans: list[dict], ground, frame: in
 
 
 def _soles(armature, foot: Foot) -> Array:
-    """Heel, ball and tip of the toes in world space (3, 3)."""
+    """The heel, ball and tip of the toes in world space (3, 3)."""
     world = np.array(armature.matrix_world)
     pose, toe = (world @ np.array(armature.pose.bones[name].matrix) for name in (foot.foot, foot.toe or foot.foot))
     points = ((pose, foot.heel), (pose, foot.ball), (toe, foot.tip))
@@ -50,7 +52,7 @@ def _soles(armature, foot: Foot) -> Array:
 
 
 def _heights(ground, points: Array) -> Array:
-    """Heights over the surface along its normal; NaN where there is none or it is a wall."""
+    """The heights (3,) of points over the surface, along its normal; NaN where there is no surface or only a wall."""
     hits, normals, found = ground(points, np.array([0.0, 0.0, -1.0]))
     heights = np.sum((points - hits) * normals, axis=1)
     return np.where(found & (normals[:, 2] >= STEEPEST), heights, np.nan)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The picture: a clip's figure at several instants, before planting above after it, seen from the side."""
+"""The picture: figures of a clip at several instants, seen from the side, before planting above and after it below."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ELEVATION = np.radians(9.0)
 FRONT, DEPTH, SIDE, CRUST = 0.14, 2.2, 0.75, 0.22
 GAP, WALLS_APART = 0.12, 0.001
 RING, RING_THICKNESS = 0.11, 0.013
-TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Of the picture's width.
+TEXT_LINE, TEXT_SPACE = 0.0155, 0.04  # Shares of the picture's width.
 ROW_WIDTH, ROW_HEIGHTS = 1600, (380, 820)
 SURFACE, SECTION, INK = (0.36, 0.42, 0.27, 1), (0.23, 0.16, 0.11, 1), (0.02, 0.02, 0.02, 1)
 PROP = (0.10, 0.04, 0.02, 1)
@@ -35,9 +35,7 @@ SKY = (0.80, 0.86, 0.92, 1)
 
 @dataclass(frozen=True)
 class Shot:
-    """The figure at one instant, an object in the scene moved along the heading, that instant's frame in the scene, and
-    where its feet miss the ground.
-    """
+    """The figure at one instant, as an object that is moved along the heading, the scene's frame, and its misses."""
 
     figure: object
     instant: Instant
@@ -47,7 +45,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class Row:
-    """One half of the picture with its two lines of text, and what rings mean: under the surface, and over it."""
+    """One half of the picture: two lines of text, the shots, and the meaning of rings under and over the surface."""
 
     caption: tuple[str, str]
     shots: tuple[Shot, ...]
@@ -56,9 +54,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Stage:
-    """What the figures stand on, all of one colour, and `props`, which keep their own; seen from an `elevation`.
+    """The `grounds`, drawn in one colour, the `props`, drawn in their own, and the camera's `elevation` (radians).
 
-    Where something `moves` every figure has its own piece of it.
+    If something `moves`, every figure has its own piece of the stage.
     """
 
     grounds: tuple
@@ -69,7 +67,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Frame:
-    """What the orthographic camera shows: middle, the picture's directions, size in scene units, height in pixels."""
+    """The view of the orthographic camera: centre, directions, size in scene units, and height in pixels."""
 
     centre: Array
     right: Array
@@ -80,7 +78,7 @@ class Frame:
 
 
 def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
-    """Copy the body as the scene shows it now."""
+    """Copy the body in the pose that the scene shows now."""
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
     mesh.transform(evaluated.matrix_world)
@@ -91,9 +89,9 @@ def take(bpy, body, instant: Instant, track: Track, misses: list[Miss]) -> Shot:
 
 
 def draw(bpy, rows: list[Row], stage: Stage, track: Track, path: Path, samples: int) -> None:
-    """Render the rows, one above the other, into one PNG; everything else in the scene is hidden from the render.
+    """Render the rows, one above the other, into one PNG. All other objects of the scene are hidden from the render.
 
-    Of what this adds, the camera and the light stay.
+    The added camera, light and sky stay in the scene.
     """
     shown = {shot.figure for row in rows for shot in row.shots}
     for thing in bpy.data.objects:
@@ -114,7 +112,7 @@ def draw(bpy, rows: list[Row], stage: Stage, track: Track, path: Path, samples: 
 
 
 def _axes(track: Track) -> tuple[Array, Array]:
-    """Unit vectors along the heading, to the right in the picture, and level into the picture."""
+    """The unit vectors along the heading, which is to the right in the picture, and level into the picture."""
     along = np.array([np.cos(track.heading), np.sin(track.heading), 0.0])
     return along, np.array([-along[1], along[0], 0.0])
 
@@ -127,7 +125,7 @@ def _points(figure) -> Array:
 
 
 def _box(rows: list[Row], track: Track) -> Array:
-    """Least and greatest coordinates (2, 3) of all figures: along, inward, up."""
+    """The least and greatest coordinates (2, 3) of all figures: along the heading, into the picture, and up."""
     along, inward = _axes(track)
     points = np.concatenate([_points(shot.figure) for row in rows for shot in row.shots])
     seen = points @ np.stack([along, inward, [0, 0, 1]]).T
@@ -135,8 +133,9 @@ def _box(rows: list[Row], track: Track) -> Array:
 
 
 def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: Array) -> tuple[list, float]:
-    """A piece of the stage for all figures, or for each as it is then where they are moved apart; its meshes and lowest
-    edge in view.
+    """Add one piece of the stage for all figures or, if figures are moved, a piece per figure as it is on its frame.
+
+    Return the meshes, and the least height of the front edges in view.
     """
     (along, inward), lowest, meshes = _axes(track), np.inf, []
     moved = any(shot.instant.shift for shot in shots)
@@ -148,7 +147,7 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: 
             for thing in (piece.surface, piece.section):
                 thing.location = shot.instant.shift * along
                 meshes.append(thing.data)
-            # Walls of several grounds would flicker in one plane.
+            # Sections of several grounds would flicker if they lay in one plane.
             piece.section.location += Vector(number * WALLS_APART * track.leg * inward)
             place = piece.front @ along + shot.instant.shift - box[:, 0].mean()
             seen = np.abs(place) < np.ptp(box[:, 0]) / 2 + SIDE * track.leg
@@ -157,9 +156,9 @@ def _lay_terrain(bpy, shots: tuple[Shot, ...], stage: Stage, track: Track, box: 
 
 
 def _cut(instant: Instant, moved: bool, track: Track, box: Array) -> Cut:
-    """What is shown of the ground: for one figure that is moved, or for all that are not.
+    """The piece of the ground to show: for one figure if figures are moved, else for all figures.
 
-    Pieces of figures that are moved stand apart, as their heights would look like steps where they met.
+    There are gaps between the pieces of moved figures, because differences in height would look like steps.
     """
     (along, inward), leg = _axes(track), track.leg
     middle, reach = track.centre @ along[:2] + instant.place, (track.slot - GAP * leg) / 2
@@ -185,13 +184,13 @@ def _fit(box: Array, lowest: float, track: Track, elevation: float) -> Frame:
     pixels = int(np.clip(ROW_WIDTH * ((top - bottom) / width + TEXT_SPACE), *ROW_HEIGHTS))
     width = max(width, (top - bottom) / (pixels / ROW_WIDTH - TEXT_SPACE))
     height = width * pixels / ROW_WIDTH
-    # At least as high as needed; what is more goes to the sky.
+    # Height beyond the needed one is added at the top, as sky.
     place = box[:, 0].mean() * along + (bottom + height / 2) * up
     return Frame(place, along, up, float(width), float(height), pixels)
 
 
 def _matrix(frame: Frame, right: float, up: float, near: float) -> Array:
-    """World matrix of a thing that faces the camera; lengths in the frame's width, from its middle."""
+    """The world matrix of an object that faces the camera, with its place from the centre in widths of the frame."""
     facing = np.cross(frame.right, frame.up)
     matrix = np.eye(4)
     matrix[:3, :3] = np.stack([frame.right, frame.up, facing], axis=1)
@@ -209,7 +208,7 @@ def _add_camera(bpy, frame: Frame) -> None:
 
 
 def _light(bpy, frame: Frame) -> None:
-    """A sun from over the camera's left shoulder, and a sky."""
+    """Add a sun above the camera and to the left of it, and a sky."""
     sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
     sun.data.energy, sun.data.angle = 2.6, 0.1
     way = Vector(np.cross(frame.right, frame.up) * 0.8 - 0.5 * frame.right + [0, 0, 1.2])
@@ -234,7 +233,7 @@ def _set_render(bpy, frame: Frame, samples: int) -> None:
 
 
 def _render_row(bpy, row: Row, rows: list[Row], frame: Frame, leg: float, path: Path) -> Array:
-    """Pixels (height, width, 4) of the row, from the bottom up as Blender keeps them."""
+    """Render a row. Return its pixels (height, width, 4), from the bottom up as in Blender."""
     for other in rows:
         for shot in other.shots:
             shot.figure.hide_render = other is not row
@@ -254,7 +253,7 @@ def _render_row(bpy, row: Row, rows: list[Row], frame: Frame, leg: float, path: 
 
 
 def _texts(row: Row) -> list[tuple[str, int, int, tuple]]:
-    """Text, side (-1 left, 1 right), line and colour."""
+    """The texts of a row, each with its side (-1 left, 1 right), line number and colour."""
     legend = zip(row.legend, (UNDER, OVER), strict=True)
     texts = [(text, -1, line, INK) for line, text in enumerate(row.caption)]
     return texts + [(text, 1, line, ink) for line, (text, ink) in enumerate(legend) if text]
@@ -269,7 +268,7 @@ def _write(bpy, text: str, right: float, line: int, frame: Frame, ink):
 
 
 def _mark(bpy, miss: Miss, shift: float, frame: Frame, leg: float):
-    """A ring round the foot, so near to the camera that nothing hides it."""
+    """Add a ring round the foot, near to the camera so that nothing hides it."""
     facing = np.cross(frame.right, frame.up)
     centre = miss.place + shift * frame.right + 2 * frame.width * facing
     ring = torus(centre, frame.right, frame.up, RING * leg, RING_THICKNESS * leg)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Grounds that no height function tells: stairs whose treads overhang, a bridge over a floor, a platform that moves.
+"""Grounds that are no height function: stairs whose treads overhang, a bridge over a floor, a platform that moves.
 
-Their own space has the middle of the clip's way as its origin, x along it, y to its left and z up. Lengths are legs,
-thigh plus shin of the figure, until objects are made.
+In their own space the origin is the middle of the clip's way, x points along the way, y to its left and z up. Lengths
+are in legs (thigh plus shin of the figure) until objects are made.
 """
 
 from __future__ import annotations
@@ -20,39 +20,40 @@ Array = NDArray[np.float64]
 PLATFORM, BRIDGE, STAIRS = KINDS = ("platform", "bridge", "stairs")
 SEED = 0
 
-# Most steps of each flight, how deep and high they are, how far a tread overhangs its riser and how thick it is there.
+# The greatest number of steps in a flight; a step's depth and height; the overhang of a tread and its thickness there.
 STEPS, TREAD, RISE, NOSING, THICKNESS = 4, 0.62, 0.16, 0.05, 0.05
 LANDING = 1.5
-AHEAD = 0.2  # Of floor before the first riser; for its sake the landing of a short way is shorter.
+AHEAD = 0.2  # The length of floor before the first riser. On a short way the landing is shortened to keep it.
 
-# The deck's height over the floor at its ends, how far it bulges in the middle, how much longer and wider than the
-# clip's way it is, and its thickness; where along it piers stand, and how wide they are.
+# The deck's height over the floor at its ends, its rise in the middle, its length and width beyond those of the clip's
+# way, and its thickness; the places of piers as shares of its length, and their width.
 DECK, ARCH, BEYOND, WIDTH, SLAB = 2.45, 0.25, 2.0, 2.6, 0.1
 PIERS, PIER = (-0.5, -0.17, 0.17, 0.5), 0.3
 
-# The platform lifts the figure from one quay to the other and turns; lengths and radians. A quay is `GAP` away.
+# The platform rises by LIFT from the low quay to the high one and turns by TURN (radians); GAP lies between platform
+# and quay, QUAY is the thickness of both, and PLANK the width of the platform's planks.
 LIFT, TURN, GAP, QUAY, PLANK = 0.5, np.radians(40.0), 0.04, 0.15, 0.3
 SHARE, LEAST_RADIUS, ROUND = 0.3, 2.0, 96
-ENTERED = 0.5  # So far inside its edge the figure has both feet on it.
+ENTERED = 0.5  # Both feet of the figure are on the platform when its hips are this far inside the edge.
 
 
 def count_steps(way: Track) -> int:
-    """Steps of each flight that a clip's way goes over, one at the least."""
+    """The number of steps of each flight that fit on a clip's way, at least one."""
     return int(np.clip((_half(way) - LANDING / 2) // TREAD, 1, STEPS))
 
 
 def landing(way: Track) -> float:
-    """How long a landing lies between the flights, so that the clip begins and ends on the floor."""
+    """The length of the landing between the flights, chosen so that the clip begins and ends on the floor."""
     return float(np.clip(2 * (_half(way) - AHEAD - count_steps(way) * TREAD), 0.0, LANDING))
 
 
 def _half(way: Track) -> float:
-    """Half of the clip's way, in legs."""
+    """Half the length of the clip's way, in legs."""
     return float(way.size[0] / way.leg / 2 - MARGIN)
 
 
 def stairs_outline(steps: int, landing: float = LANDING) -> Array:
-    """Points (N, 2) of the stairs' section along and up, counterclockwise, from the foot of the last riser on."""
+    """The section (N, 2) of the stairs, along and up, counterclockwise from the foot of the last riser."""
     half = landing / 2 + steps * TREAD
     up = []
     for step in range(steps):
@@ -63,28 +64,28 @@ def stairs_outline(steps: int, landing: float = LANDING) -> Array:
 
 
 def deck_outline(length: float) -> Array:
-    """Points (N, 2) of the section of a deck so long, along and up, counterclockwise."""
+    """The section (N, 2) of a deck of this length, along and up, counterclockwise."""
     along = np.linspace(-length / 2, length / 2, 41)
     height = DECK + ARCH * (1 - (2 * along / length) ** 2)
     return np.concatenate([np.stack([along, height - SLAB], 1), np.stack([along, height], 1)[::-1]])
 
 
 def make(bpy, kind: str, way: Track, frames: range) -> list:
-    """The objects of a ground under a clip's way over some frames of the scene, what it is named for last."""
+    """Make the objects of a ground under a clip's way, for these frames of the scene; the one named `kind` is last."""
     if kind == PLATFORM:
         return make_platform(bpy, way, frames)
     return {BRIDGE: make_bridge, STAIRS: make_stairs}[kind](bpy, way)
 
 
 def make_stairs(bpy, way: Track) -> list:
-    """A flight up, a landing and a flight down, as one solid on a floor."""
+    """Make a flight up, a landing and a flight down, as one solid on a floor."""
     half = way.size[1] / way.leg / 2
     solid = prism(stairs_outline(count_steps(way), landing(way)), 1, -half, half)
     return [_floor(bpy, "flat", way), _place(bpy, "stairs", [solid], way)]
 
 
 def make_bridge(bpy, way: Track) -> list:
-    """An arched deck on piers over a hilly floor."""
+    """Make an arched deck on piers over a hilly floor."""
     length, width = way.size / way.leg - 2 * MARGIN + (BEYOND, WIDTH)
     solids = [prism(deck_outline(length), 1, -width / 2, width / 2)]
     for x in PIERS:
@@ -95,7 +96,7 @@ def make_bridge(bpy, way: Track) -> list:
 
 
 def make_platform(bpy, way: Track, frames: range) -> list:
-    """A low and a high quay, and a round platform that goes from one to the other, and turns, under the figure."""
+    """Make a low and a high quay, and a round platform that carries the figure from one to the other and turns."""
     radius = platform_radius(way)
     angle = np.linspace(0, 2 * np.pi, ROUND, endpoint=False)
     disc = prism(radius * np.stack([np.cos(angle), np.sin(angle)], axis=1), 2, -QUAY, 0.0)
@@ -112,9 +113,10 @@ def make_platform(bpy, way: Track, frames: range) -> list:
 
 
 def ride(way: Track, radius: float) -> list[tuple[int, float]]:
-    """Rows on which the platform, so wide in legs, starts or stops, and where it is then, from 0 (low) to 1 (high).
+    """The rows on which a platform of this radius (legs) starts or stops, each with its height, 0 (low) to 1 (high).
 
-    It waits on the side from which the figure comes, and takes it to that on which it leaves, or across.
+    The platform waits on the side from which the figure comes and takes the figure to the side on which it leaves. A
+    figure that does not leave is taken to the other side.
     """
     keys = []
     for start, end in runs(np.abs(way.along) < radius * way.leg):
@@ -125,12 +127,12 @@ def ride(way: Track, radius: float) -> list[tuple[int, float]]:
 
 
 def platform_radius(way: Track) -> float:
-    """In legs: a part of a long way, all of one in place."""
+    """The radius of the platform in legs: a share of a long way, but large enough for a clip in place."""
     return max(SHARE * (way.size[0] / way.leg - 2 * MARGIN), LEAST_RADIUS)
 
 
 def _quay(way: Track, radius: float, side: int) -> Solid:
-    """The ground before (-1) or behind (1) the platform, with a round bay for it."""
+    """The quay before (-1) or after (1) the platform, with a round bay of this radius for the platform."""
     half, far = 0.9 * radius, max(way.size[0] / way.leg / 2, radius + MARGIN)
     across = np.linspace(-half, half, ROUND)
     bay = np.stack([np.sqrt(radius**2 - across**2), across], axis=1)
@@ -144,7 +146,7 @@ def _floor(bpy, kind: str, way: Track):
 
 
 def _place(bpy, name: str, solids: list[Solid], way: Track, height: float = 0.0):
-    """One object of solids in legs, so high over the clip's floor."""
+    """Add one object of solids in legs, at a height (legs) over the clip's floor."""
     thing = add_object(bpy, name, [Solid(way.leg * solid.points, solid.faces) for solid in solids])
     thing.location = (*way.centre, way.floor + height * way.leg)
     thing.rotation_euler.z = way.heading
@@ -152,7 +154,7 @@ def _place(bpy, name: str, solids: list[Solid], way: Track, height: float = 0.0)
 
 
 def _split_into_planks(thing, leg: float) -> None:
-    """Cut the mesh into strips along x that have material 0 and 1 by turns."""
+    """Cut the mesh into strips along x whose materials are 0 and 1 by turns."""
     import bmesh
 
     work = bmesh.new()

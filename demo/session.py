@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Blender of one's own: the `bpy` module on an empty user folder that holds nothing but our add-on."""
+"""A private Blender: the `bpy` module with a temporary user folder that holds only our add-on."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SOURCE = Path(__file__).resolve().parent.parent / "addon"
 
 
 def start() -> ModuleType:
-    """Import `bpy` on a temporary user folder in which `addon/` is installed as an extension, and reset it.
+    """Import `bpy` with a temporary user folder in which `addon/` is installed as an extension, and reset Blender.
 
-    The folder must be named before the import, so within one process later calls only reset.
+    Blender reads the folder's name at the import, so later calls in the same process only reset Blender.
     """
     if "bpy" not in sys.modules:
         _make_user_folder()
@@ -43,10 +43,10 @@ def reset(bpy: ModuleType) -> None:
 
 
 def leave(code: int) -> NoReturn:
-    """End the process here, past the static destructors of Blender 4.5.
+    """End the process with this exit code, without the static destructors of Blender 4.5.
 
-    Those wait for ever on the thread that closes its sound device, where anything (a kept traceback, a cache) still
-    holds the `bpy` module when Python ends.
+    If anything (a kept traceback, a cache) still refers to the `bpy` module when Python ends, these destructors wait
+    for ever for the thread that closes the sound device.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -55,13 +55,13 @@ def leave(code: int) -> NoReturn:
 
 
 def tell(text: str) -> None:
-    """Say at once what is going on."""
+    """Print a line about the progress of the demo at once."""
     print(f"demo: {text}", flush=True)
 
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Keep back what Blender prints, itself or by Python: where a file was saved, what an importer met."""
+    """Suppress the output of Blender and its Python code, for instance about saved files and by importers."""
     sys.stdout.flush()
     sys.stderr.flush()
     kept, nowhere = [os.dup(channel) for channel in (1, 2)], os.open(os.devnull, os.O_WRONLY)

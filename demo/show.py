@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The demo's whole way: clip, ground, planting by the operator, picture, and the planted file."""
+"""All steps of the demo: clip, ground, planting by the operator, picture, and planted file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from ik2bone.report import table
 from demo import clips, figure, grounds, misses, picture, scenes, session, track
 from demo.character import Walker, cross, load
 
-GROUND = "Demo ground"  # The collection that the surfaces lie in, named as no object is.
+GROUND = "Demo ground"  # The collection of the surfaces; no object has this name.
 SEED = 0
-HIGH = np.radians(18.0)  # Elevation from which the planks of a platform show how it turns.
+HIGH = np.radians(18.0)  # The elevation of the camera from which the planks of a platform show its turn.
 
 
 @dataclass(frozen=True)
 class Shown:
-    """Where the results lie, the reports that planted actions store, by the names of their files, and the figures
-    before and after as text.
-    """
+    """The folder of the results, the reports of the planted actions by file name, and the tables of their figures."""
 
     folder: Path
     reports: dict[str, dict[str, Any]]
@@ -32,8 +30,9 @@ class Shown:
 
 
 def show(bpy, clip: str, ground: str, out: Path, samples: int, action: str | None = None) -> Shown:
-    """Plant `clip`, or the named action of it, on `ground`, draw and save; ValueError, OSError or RuntimeError where
-    that cannot be.
+    """Plant `clip`, or its action named `action`, on `ground`, draw the picture and save the planted file.
+
+    Raises ValueError, OSError or RuntimeError if that is impossible.
     """
     session.tell(f"reads {clip}")
     walking = load(bpy, clip, action)
@@ -58,7 +57,7 @@ def show(bpy, clip: str, ground: str, out: Path, samples: int, action: str | Non
 
 
 def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
-    """Make the named ground under the whole way, or import the user's; all in one collection."""
+    """Make the ground of this name under the clip's whole way, or import the user's file, in one collection."""
     way = walking.way
     if Path(ground).suffix:
         stage = picture.Stage(tuple(clips.read("read_ground", Path(ground))))
@@ -75,7 +74,7 @@ def lay_stage(bpy, ground: str, walking: Walker) -> picture.Stage:
 
 
 def collect(bpy, stage: picture.Stage) -> None:
-    """Put a stage's objects into the collection of the surfaces, painted where they are not yet."""
+    """Move a stage's objects into the collection of the surfaces, and paint those without materials."""
     collection = bpy.data.collections.new(GROUND)
     bpy.context.scene.collection.children.link(collection)
     for surface in (*stage.grounds, *stage.props):
@@ -88,7 +87,7 @@ def collect(bpy, stage: picture.Stage) -> None:
 
 
 def plant(bpy, armatures: list) -> dict[str, dict[str, Any]]:
-    """Run the operator as a user does, and return the reports that it stores on the planted actions, by armature."""
+    """Run the operator as a user does, and return the reports in the planted actions by the names of armatures."""
     for thing in bpy.context.view_layer.objects:
         thing.select_set(thing in armatures)
     bpy.context.view_layer.objects.active = armatures[0]
@@ -99,11 +98,11 @@ def plant(bpy, armatures: list) -> dict[str, dict[str, Any]]:
 def shoot(
     bpy, walkers: list[Walker], sources: list, stage: picture.Stage, reports: list, name: str
 ) -> list[picture.Row]:
-    """Add the bodies and copy them at the instants under both actions, the planted one last."""
+    """Add the bodies and copy them at the instants of both actions: first the source, then the planted action."""
     bpy.context.scene.frame_set(walkers[0].frames[0])
     bodies = [figure.make_body(bpy, walking.armature, walking.feet) for walking in walkers]
     planted = [walking.armature.animation_data.action for walking in walkers]
-    # This puts back what planting has moved and the sources have no keys for.
+    # Restoring resets channels that planting has changed and that the source has no keys for.
     with session.silence():
         bpy.ops.ik2bone.restore()
     rows = []
@@ -119,7 +118,7 @@ def shoot(
 
 
 def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> list[picture.Shot]:
-    """Copies of one character's body under the action that it plays."""
+    """Copy one character's body at the instants of the action that it plays."""
     meshes, stages = (import_module(f"{session.ADDON}.{name}") for name in ("ground.meshes", "stages"))
     depsgraph, leg, shots = bpy.context.evaluated_depsgraph_get(), walking.way.leg, []
     ground = stages.finish(meshes.making_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames))
@@ -133,13 +132,13 @@ def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> li
 
 
 def play(armature, action) -> None:
-    """Let an armature play an action as it plays its present one: a planted action has the slots of its source."""
+    """Let an armature play `action` by its present action's slot: a planted action has the slots of its source."""
     actions = import_module(f"{session.ADDON}.keys.actions")
     actions.assign(armature, actions.counterpart(actions.assigned(armature), action))
 
 
 def _ringed(shots: list[picture.Shot], leg: float) -> str:
-    """What there is to be seen of the figures shown."""
+    """A phrase about the feet with rings: their number and their greatest distance from the ground."""
     off = [abs(miss.height) for shot in shots for miss in shot.misses]
     if not off:
         return "every foot that stands is on the ground, no foot is in it"
@@ -148,14 +147,14 @@ def _ringed(shots: list[picture.Shot], leg: float) -> str:
 
 
 def _caption(sides: list[dict[str, float]], leg: float) -> str:
-    """The worst figures of one side over all frames of its contacts, lengths in shares of the leg."""
+    """A line with the worst figures of all characters on one side, before or after, with lengths in % of the leg."""
     lengths = ("penetration", "float", "drift", "short")
     shares = ", ".join(f"{name} {100 * max(side[name] for side in sides) / leg:.1f}" for name in lengths)
     return f"all contacts, % of the leg: {shares}; knee pop {max(side['knee_pop'] for side in sides):.1f} degrees"
 
 
 def save(bpy, walking: Walker, rows: list[picture.Row], path: Path) -> None:
-    """Leave the planted characters, their ground and the camera on the first frame, everything to be rendered."""
+    """Save the planted characters, their ground and the camera, on the first frame and with all objects rendered."""
     for row in rows:
         for shot in row.shots:
             bpy.data.meshes.remove(shot.figure.data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of simple solids as plain arrays: capsules, prisms, boxes and hulls; and the objects made of them."""
+"""Simple solids as plain arrays: capsules, rings, prisms, boxes and hulls; and mesh objects made of them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SIDES, CAP_RINGS = 16, 4
 
 
 class Solid(NamedTuple):
-    """Points (N, 3) and faces as lists of point numbers."""
+    """The points (N, 3) of a solid, and its faces as lists of point numbers."""
 
     points: Array
     faces: list[list[int]]
 
 
 def capsule(start: Array, end: Array, start_radius: float, end_radius: float) -> Solid:
-    """A rod with round ends, one perhaps thicker; a ball where start and end are one."""
+    """A rod with round ends of two radii, or a ball if start and end are equal."""
     length = np.linalg.norm(end - start)
     along = (end - start) / length if length > 0 else np.array([0.0, 0.0, 1.0])
     across = np.linalg.svd(along[None])[2][1:]
@@ -34,7 +34,7 @@ def capsule(start: Array, end: Array, start_radius: float, end_radius: float) ->
 
 
 def _tube(rings: int) -> list[list[int]]:
-    """Quads between rings; the end rings have shrunk to a point, which closes the tube."""
+    """The quads between neighbouring rings. The first and last ring of a capsule are points, which closes the tube."""
     ring, side = np.divmod(np.arange((rings - 1) * SIDES), SIDES)
     after = (side + 1) % SIDES
     quads = [ring * SIDES + side, ring * SIDES + after, (ring + 1) * SIDES + after, (ring + 1) * SIDES + side]
@@ -53,7 +53,7 @@ def torus(centre: Array, across: Array, up: Array, radius: float, thickness: flo
 
 
 def hull(points: Array) -> Solid:
-    """The convex hull."""
+    """The convex hull of points (N, 3)."""
     import bmesh
 
     work = bmesh.new()
@@ -68,31 +68,33 @@ def hull(points: Array) -> Solid:
 
 
 def sphere_points(centre: Array, radius: float) -> Array:
-    """Points on a ball, to build hulls from."""
+    """Points (N, 3) on a sphere, for making hulls."""
     points = capsule(centre, centre, radius, radius).points
     return np.unique(points.round(12), axis=0)
 
 
 def prism(outline: Array, axis: int, low: float, high: float) -> Solid:
-    """An outline (N, 2) in two coordinates, counterclockwise as they are plotted, drawn out along the third, an axis of
-    0 (x), 1 (y) or 2 (z); its faces look outwards.
+    """The prism of an outline (N, 2), extruded from `low` to `high` along an axis: 0 (x), 1 (y) or 2 (z).
+
+    The outline has the two other coordinates, in their order, and runs counterclockwise as they are plotted. The faces
+    look outwards.
     """
     points = np.concatenate([np.insert(outline, axis, place, axis=1) for place in (low, high)])
     count = len(outline)
     around = [[i, (i + 1) % count, count + (i + 1) % count, count + i] for i in range(count)]
     faces = [*around, list(range(count))[::-1], list(range(count, 2 * count))]
-    # Seen against y, x and z turn the other way round.
+    # An outline that is counterclockwise in a plot of x and z is clockwise when seen against y.
     return Solid(points, [face[::-1] for face in faces] if axis == 1 else faces)
 
 
 def box(low: Array, high: Array) -> Solid:
-    """The block between its least and its greatest corner."""
+    """The block between its least corner (3,) and its greatest corner (3,)."""
     (x, y, z), (far_x, far_y, far_z) = low, high
     return prism(np.array([[x, y], [far_x, y], [far_x, far_y], [x, far_y]]), 2, z, far_z)
 
 
 def add_object(bpy, name: str, solids: list[Solid]):
-    """One mesh object of several solids."""
+    """Add one mesh object of several solids, and return it."""
     starts = np.cumsum([0] + [len(solid.points) for solid in solids])
     faces = [
         [int(start + i) for i in face] for start, solid in zip(starts, solids, strict=False) for face in solid.faces

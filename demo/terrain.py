@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ground as the picture shows it: cut open in front of the feet, so that one sees what stands in it or over it."""
+"""The ground in the picture, cut in front of the feet so that soles under or over its surface are visible."""
 
 from __future__ import annotations
 
@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-# Of a cut's depth: points so near to its front plane lie in it, and points so near to each other are one.
+# Shares of a cut's depth: points nearer than this to the front plane lie in it; points nearer to each other are merged.
 NEAR, SAME = 1e-4, 1e-6
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The piece to show: `origin` on the front plane, unit vectors `along` it and `inward`, range, depth, wall."""
+    """The piece of ground to show.
+
+    origin      a point (3,) of the front plane
+    along       unit vector (3,) along the front plane
+    inward      unit vector (3,) away from the camera
+    start, end  range of the piece along the front plane
+    depth       extent of the piece behind the front plane
+    wall        extent of the wall below the lowest point of an open mesh's front edge
+    """
 
     origin: Array
     along: Array
@@ -30,7 +38,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class Terrain:
-    """The objects of a piece of ground, its surface and what the front plane cuts, and points (N, 3) of that edge."""
+    """The surface and the section of a piece of ground, as objects, and the points (N, 3) of its front edge."""
 
     surface: object
     section: object
@@ -38,8 +46,10 @@ class Terrain:
 
 
 def cut_terrain(bpy, ground, cut: Cut) -> Terrain:
-    """Add the part inside the cut of an object's mesh as the scene shows it now, and its section: of a closed mesh what
-    the front plane cuts, of an open one a wall down from its front edge.
+    """Add the part of an object's mesh inside the cut, as the scene shows the mesh now, and the section of that part.
+
+    The section of a closed mesh is its intersection with the front plane, that of an open mesh a wall below its front
+    edge.
     """
     import bmesh
 
@@ -48,7 +58,7 @@ def cut_terrain(bpy, ground, cut: Cut) -> Terrain:
     mesh.transform(evaluated.matrix_world)
     work = bmesh.new()
     work.from_mesh(mesh)
-    # Files often hold a point of its own for each face: a wall under each of two edges in one place would flicker.
+    # Faces in files often have separate points. Two walls under two edges in one place would flicker.
     bmesh.ops.remove_doubles(work, verts=work.verts, dist=SAME * cut.depth)
     is_closed = all(edge.is_manifold for edge in work.edges)
     _bisect(work, cut, is_closed)
@@ -61,7 +71,7 @@ def cut_terrain(bpy, ground, cut: Cut) -> Terrain:
 
 
 def _bisect(work, cut: Cut, is_closed: bool) -> None:
-    """Leave what is inside the cut, of a closed mesh closed but for the front plane."""
+    """Remove the parts outside the cut. A closed mesh is closed again on all sides but the front plane."""
     import bmesh
 
     sides = (
@@ -79,7 +89,7 @@ def _bisect(work, cut: Cut, is_closed: bool) -> None:
 
 
 def _front_edges(work, cut: Cut) -> Array:
-    """Ends (N, 2, 3) of the edges in the front plane."""
+    """The ends (N, 2, 3) of the edges in the front plane."""
     work.verts.index_update()
     places = np.array([vert.co for vert in work.verts]).reshape(-1, 3)
     front = np.abs((places - cut.origin) @ cut.inward) < NEAR * cut.depth
@@ -88,7 +98,7 @@ def _front_edges(work, cut: Cut) -> Array:
 
 
 def _face(bpy, edges: Array, near: float):
-    """What loops of edges (N, 2, 3) in a plane enclose; ends so near to each other are one."""
+    """The faces enclosed by loops of edges (N, 2, 3) in a plane. Ends nearer than `near` to each other are merged."""
     import bmesh
 
     work = bmesh.new()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the demo has to know of a clip before it can lay a ground under it and choose what to show; plain numpy."""
+"""The way of a clip, under which the demo lays a ground, and the instants that the demo shows; plain numpy."""
 
 from __future__ import annotations
 
@@ -12,19 +12,25 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Lengths in legs. Under IN_PLACE of travel the clip counts as one that stays where it is.
+# Lengths in legs. A clip that travels less than IN_PLACE counts as in place.
 IN_PLACE, MARGIN = 1.0, 2.5
 FIGURE_SPACE, SLOT = 0.5, 1.35
 MOST_FIGURES, FEWEST_FIGURES, SLOTS = 13, 5, 8
 SHORTEST_STEP = 0.2  # Seconds.
-PREVIEW, FINE = 3, 6  # Samples a pixel of the picture; from the second on it is smoothed, which takes longest.
+PREVIEW, FINE = 3, 6  # Samples a pixel: the default, and the number from which denoising, the longest step, is on.
 
 
 @dataclass(frozen=True)
 class Track:
-    """Where the clip goes: level `centre` and `size` of its ground, its `heading`, its floor and the leg's length.
+    """The way of a clip.
 
-    `along` (F,) is the hips' way in the heading's direction, from the centre; `trunk` how far pairs of legs are apart.
+    centre   level centre (2,) of the clip's ground
+    size     extents (2,) of the ground along the heading and across it
+    heading  direction of the way, in radians from world X
+    floor    height of the clip's floor
+    leg      length of a leg
+    along    (F,) positions of the hips along the heading, from the centre
+    trunk    distance between pairs of legs, 0 for a biped
     """
 
     centre: Array
@@ -37,13 +43,13 @@ class Track:
 
     @property
     def slot(self) -> float:
-        """The way between figures side by side; head and tail of one on four legs are about as long as its trunk."""
+        """The distance between figures side by side. Head and tail of a quadruped are about as long as its trunk."""
         return SLOT * self.leg + 2 * self.trunk
 
 
 @dataclass(frozen=True)
 class Instant:
-    """A row of the clip to be shown, how far its figure is moved along the heading, and to where from the centre."""
+    """A row of the clip to show, the `shift` of its figure along the heading, and its place from the centre."""
 
     row: int
     shift: float
@@ -51,7 +57,7 @@ class Instant:
 
 
 def find_track(clip: Clip) -> Track:
-    """The box round the hips' path, with a margin, along the way that it goes."""
+    """The way of a clip: a box round the hips' path, with a margin, along its heading."""
     path = clip.hip.mean(axis=1)[:, :2]
     heading = _heading(clip, path)
     forward = np.array([np.cos(heading), np.sin(heading)])
@@ -60,13 +66,16 @@ def find_track(clip: Clip) -> Track:
     middle = (box.min(axis=0) + box.max(axis=0)) / 2
     size = np.ptp(box, axis=0) + 2 * MARGIN * clip.leg
     trunk = float(np.median(np.ptp(clip.hip[..., :2] @ forward, axis=1)))
-    # Hips of a biped turn a little.
+    # A small distance comes from the turning hips of a biped.
     trunk = trunk if trunk > FIGURE_SPACE * clip.leg else 0.0
     return Track(middle @ axes, size, heading, measure_sole(clip).floor, clip.leg, box[:, 0] - middle[0], trunk)
 
 
 def _heading(clip: Clip, path: Array) -> float:
-    """From start to end; round trips along their longest way, clips in place square to the hips, as knees and feet."""
+    """The heading of the hips' path (F, 2), in radians: from its start to its end, or of a round trip to its far point.
+
+    The heading of a clip in place is square to the hips, on the side to which knees and feet point.
+    """
     way = path[-1] - path[0]
     if np.linalg.norm(way) < IN_PLACE * clip.leg:
         way = path[np.argmax(np.linalg.norm(path - path[0], axis=1))] - path[0]
@@ -79,9 +88,10 @@ def _heading(clip: Clip, path: Array) -> float:
 
 
 def choose_instants(clip: Clip, track: Track, moved: bool = False) -> list[Instant]:
-    """One instant per half stride, where the feet pass each other, so that figures stand clear of each other.
+    """One instant per half stride, when the feet pass each other, as far as the figures stand clear of each other.
 
-    With `moved` some of them are shown side by side. So is a clip too short for that, or in place, at even times.
+    With `moved`, figures of some of these instants are moved side by side. A clip with too few of these instants, for
+    instance one in place, is shown side by side at even times.
     """
     chosen: list[int] = []
     for row in _passings(clip):
@@ -99,7 +109,7 @@ def choose_instants(clip: Clip, track: Track, moved: bool = False) -> list[Insta
 
 
 def _passings(clip: Clip) -> list[int]:
-    """Rows where one ankle overtakes the other, seen along the facing that is square to the hips."""
+    """The rows on which one ankle passes the other, in the direction square to the hips."""
     across = (clip.hip[:, 0] - clip.hip[:, 1])[:, :2]
     lead = (clip.ankle[:, 0] - clip.ankle[:, 1])[:, :2]
     ahead = across[:, 0] * lead[:, 1] - across[:, 1] * lead[:, 0] > 0

@@ -16,14 +16,14 @@ from demo import gait, session
 
 Array = NDArray[np.float64]
 Frames = NDArray[np.int64]
-Poses = dict[str, Array]  # Bone name to matrices in the armature's space.
+Poses = dict[str, Array]  # Matrices in the armature's space by bone name.
 
 LEG = ("thigh", "shin", "foot", "toe")
 
 FPS = 30
-STRIDE_FRAMES = 34  # 1.13 seconds; those that fit_gait.py measures take 1.14 on average.
+STRIDE_FRAMES = 34  # 1.13 seconds; the strides that fit_gait.py measures take 1.14 seconds on average.
 STRIDES = 7
-# Either side of the middle: first harmonics of pelvis_rotation and pelvis_list of OpenSim's gait2354.
+# Amplitudes: the first harmonics of pelvis_rotation and pelvis_list of OpenSim's gait2354.
 PELVIS_TURN, PELVIS_DROP = np.radians(3.8), np.radians(2.4)
 ARM_SWING, ARM_FORWARD, ARM_APART = np.radians(20.0), np.radians(3.0), np.radians(9.0)
 ELBOW_BEND, ELBOW_SWING = np.radians(22.0), np.radians(12.0)
@@ -49,7 +49,7 @@ def add_metarig(bpy):
     """Add Rigify's human metarig and return the armature object."""
     import addon_utils
 
-    with redirect_stdout(StringIO()):  # Rigify tells that it reloads its rigs.
+    with redirect_stdout(StringIO()):  # Rigify prints that it reloads its rigs.
         addon_utils.enable("rigify", default_set=True)
     bpy.ops.object.armature_human_metarig_add()
     armature = bpy.context.object
@@ -66,9 +66,9 @@ def _plane(point) -> complex:
 
 
 def _leg(armature) -> gait.Leg:
-    """Measured on the left leg of the rest pose, which faces -Y and has its sole on the floor.
+    """The measures of the left leg in the rest pose, which faces -Y and has its sole on the floor.
 
-    The foot rolls over the joint of its toes, which lie still on the floor meanwhile.
+    The ball is the joint of the toes: the foot rolls over this joint while the toes lie still on the floor.
     """
     bones = armature.data.bones
     thigh, shin, foot, ball, heel = (_plane(bones[f"{bone}.L"].head_local) for bone in (*LEG, "heel.02"))
@@ -77,7 +77,7 @@ def _leg(armature) -> gait.Leg:
 
 
 def _turn(axis: str, angle: Array) -> Array:
-    """Right-handed rotations about a world axis (F, 3, 3)."""
+    """The right-handed rotations (F, 3, 3) about a world axis."""
     first, second = {"X": (1, 2), "Y": (2, 0), "Z": (0, 1)}[axis]
     turns = np.zeros((*np.shape(angle), 3, 3))
     turns[...] = np.eye(3)
@@ -88,16 +88,19 @@ def _turn(axis: str, angle: Array) -> Array:
 
 
 def _pitch(angle: Array) -> Array:
-    """Rotations that bring what points forward, along -Y, up, and what hangs down, forward."""
+    """The rotations about X whose positive angles turn forward (-Y) to up and down to forward."""
     return _turn("X", -angle)
 
 
 def _body(rest: Poses, frames: Frames) -> Poses:
-    """The pelvis goes with the leading leg and drops on the free one, the chest goes against it, the head stays."""
+    """The rotations of the spine's bones: the pelvis turns with the leading leg and drops on the swinging leg's side.
+
+    The chest turns against the pelvis, and the head does not turn.
+    """
     angle = 2 * np.pi * frames / STRIDE_FRAMES
-    # About Z the left hip, at +X, turns back; at phase 0 it is the left heel that strikes.
+    # A positive turn about Z moves the left hip, at +X, back. At phase 0 the left heel strikes.
     turn = -PELVIS_TURN * np.cos(angle)
-    # About Y the left hip goes down; the left leg is free from 60 to 100 % of the stride.
+    # A positive turn about Y moves the left hip down. The left leg swings from 63 to 100 % of the stride.
     drop = -PELVIS_DROP * np.sin(angle)
     turns = {
         "spine": _turn("Z", turn) @ _turn("Y", drop),
@@ -121,7 +124,7 @@ def _leg_turns(rest: Poses, stride: gait.Stride, frames: Frames) -> Poses:
 
 
 def _rest_pitch(rest: Poses, bone: str, side: str) -> float:
-    """Pitch of thigh and shin in the rest pose; foot and toes count from the flat sole that they rest on."""
+    """The pitch of thigh or shin in the rest pose; 0 for foot and toes, whose pitch counts from the sole at rest."""
     if bone not in LEG[:2]:
         return 0.0
     end = LEG[LEG.index(bone) + 1]
@@ -130,7 +133,10 @@ def _rest_pitch(rest: Poses, bone: str, side: str) -> float:
 
 
 def _arm_turns(armature, rest: Poses, frames: Frames) -> Poses:
-    """Arms hang a little apart and swing against the leg of their side, the elbow bending on the way forward."""
+    """The rotations of the arms, which hang a little apart and swing against the leg of their side.
+
+    Elbows bend on the way forward.
+    """
     rotations = {}
     for side, sign in (("L", 1), ("R", -1)):
         swing = -sign * np.cos(2 * np.pi * frames / STRIDE_FRAMES)
@@ -145,7 +151,7 @@ def _arm_turns(armature, rest: Poses, frames: Frames) -> Poses:
 
 
 def _root(rest: Poses, spine: Array, stride: gait.Stride, frames: Frames) -> Array:
-    """Places of the spine's head (F, 3) that bring the centre of the hip joints where the stride wants it."""
+    """The positions (F, 3) of the spine's head that bring the centre of the hip joints onto the stride's path."""
     hips = stride.hips[frames % STRIDE_FRAMES] + stride.length * (frames // STRIDE_FRAMES)
     centre = _head(rest, "thigh.L") * (0, 1, 1) - _head(rest, "spine")
     place = np.stack([0 * hips.real, -hips.real, hips.imag], axis=1)
@@ -153,7 +159,7 @@ def _root(rest: Poses, spine: Array, stride: gait.Stride, frames: Frames) -> Arr
 
 
 def _key(armature, rest: Poses, rotations: Poses, root: Array) -> None:
-    """Write one key a frame: what each bone turns against its nearest turned ancestor, and the root's location."""
+    """Key each bone's rotation, relative to its nearest ancestor in `rotations`, and the root's location, per frame."""
     curves = new_curves(armature, "walk")
     for name, rotation in rotations.items():
         bone = armature.pose.bones[name]
@@ -168,7 +174,7 @@ def _key(armature, rest: Poses, rotations: Poses, root: Array) -> None:
 
 
 def _quaternions(rotations: Array) -> Array:
-    """The same as quaternions (F, 4), continuous in sign."""
+    """The rotations as quaternions (F, 4) whose signs do not jump from frame to frame."""
     quaternions = [Matrix(rotation).to_quaternion() for rotation in rotations]
     for before, quaternion in pairwise(quaternions):
         if before.dot(quaternion) < 0:
@@ -177,7 +183,7 @@ def _quaternions(rotations: Array) -> Array:
 
 
 def new_curves(armature, name: str):
-    """The F-curves, none yet, of a new action that the armature plays, as the add-on makes them in any Blender."""
+    """The F-curves, none yet, of a new action that the armature plays. The add-on makes it, for any Blender version."""
     actions = import_module(f"{session.ADDON}.keys.actions")
     action = actions.new(armature, name)
     actions.assign(armature, action)

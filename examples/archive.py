@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Plant an archive of clips by several processes: python examples/archive.py FOLDER GROUND OUTPUT [--workers N].
 
-Needs `pip install bpy distributed`, and the add-on installed in the Blender user folder of that module. Every Dask
-worker has one Blender and one thread; `Client("scheduler:8786")` in place of the cluster here has workers on other
-machines do it. A worker that dies is replaced, and what it was at is planted again by another;
-files that have a report are done, so that no clip is lost or planted twice.
+Needs `pip install bpy distributed`, and the add-on installed in the Blender user folder of the module `bpy`. Every Dask
+worker has one Blender and one thread. With `Client("scheduler:8786")` instead of the cluster below, workers on other
+machines plant the clips. Dask replaces a worker that dies, and another worker plants its clip again. Files that have a
+report are skipped, so that no clip is lost or planted twice.
 
-A system may log that workers end with a segmentation fault. That is Blender's: the module `bpy`, imported in any thread
-but the main one, ends so with nothing else done (4.2.23, 4.5.15). Every report is written by then.
+A system may log that workers end with a segmentation fault. Its cause is Blender (4.2.23, 4.5.15): a process that only
+imports `bpy` in any thread but the main one ends in the same way. Every report is written by then.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ ADDON = "bl_ext.user_default.ik2bone"
 
 @cache
 def blender() -> ModuleType:
-    """The add-on's batch in this process's own Blender."""
+    """The module `batch.plant` of the add-on, in the Blender of this process."""
     import_module("bpy")
-    # Blender's own modules are there only once bpy is imported.
+    # Blender's own modules can be imported only after bpy.
     import_module("addon_utils").enable(ADDON, default_set=True)
     return import_module(f"{ADDON}.batch.plant")
 
@@ -43,13 +43,13 @@ def plant(clip: str, ground: str, output: str) -> dict[str, Any]:
 
 
 def plant_archive(client: Client, clips: Sequence[Path], ground: Path, output: Path) -> list[dict[str, Any]]:
-    """The reports of all clips, planted by the workers of a client that have one thread each."""
+    """Plant all clips by the workers of a client, which have one thread each, and return the reports."""
     bag = dask.bag.from_sequence(map(str, clips), npartitions=len(clips))
     return client.compute(bag.map(plant, str(ground), str(output))).result()
 
 
 def main() -> None:
-    """Plant the bvh and fbx files of a folder, and end with 1 where some could not be planted."""
+    """Plant the bvh and fbx files of a folder. The exit code is 1 if any of them could not be planted."""
     parser = argparse.ArgumentParser(description="Plant the bvh and fbx files of a folder on one ground.")
     for name in ("folder", "ground", "output"):
         parser.add_argument(name, type=Path)
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def show(told: dict[str, Any]) -> int:
-    """Print what came of one file, and tell by 1 if anything in it was not planted."""
+    """Print the result for one file, and return 1 if anything in it was not planted, else 0."""
     errors = [entry["error"] for entry in (told, *told["actions"]) if "error" in entry]
     planted = sum("report" in entry for entry in told["actions"])
     print(told["clip"], "; ".join([f"{planted} planted", *errors]))

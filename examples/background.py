@@ -3,7 +3,7 @@
 
 blender --background --python examples/background.py -- walk.bvh terrain.obj planted.blend
 
-The add-on is to be installed and enabled. Many files, other formats and all options without a script of one's own:
+The add-on must be installed and enabled. A command plants many files, reads other formats and has all options:
 blender --background --command plant_feet --help
 """
 
@@ -17,7 +17,7 @@ import bpy
 
 
 def main(clip: Path, terrain: Path, output: Path) -> None:
-    """Import, plant, print the figures of the report, and save."""
+    """Import the clip and the terrain, plant, print the figures of the report, and save the file."""
     for thing in list(bpy.data.objects):
         bpy.data.objects.remove(thing)
     # A terrain that was exported with Z up needs up_axis="Z", forward_axis="Y".
@@ -25,7 +25,7 @@ def main(clip: Path, terrain: Path, output: Path) -> None:
     ground = bpy.context.selected_objects[0]
     bpy.ops.import_anim.bvh(filepath=str(clip), update_scene_fps=True, update_scene_duration=True)
     armature = bpy.context.object
-    # Keys go into a copy of the action; what cannot be planted raises RuntimeError with the reason.
+    # Keys go into a copy of the action. If the clip cannot be planted, this raises RuntimeError with the reason.
     bpy.ops.ik2bone.plant_feet(surface=ground.name)
     action = armature.animation_data.action
     report = json.loads(action["ik2bone"])["report"]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A folder of clips planted by the command, and by Dask with one and two workers: python examples/batch.py CLIPS.
+"""Time planting a folder of clips by the command and by Dask with one and two workers: python examples/batch.py CLIPS.
 
-Each run has processes of its own, so that the figures printed count all that starting Blender takes. Needs what
-`archive.py` needs; with `--zip` the extension is installed for the time of the runs alone.
+Each run has processes of its own, so that the printed times include the start of Blender. The requirements are those of
+`archive.py`. With `--zip` the extension is installed only for the time of the runs.
 """
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ from pathlib import Path
 from typing import Any
 
 ARCHIVE = Path(__file__).with_name("archive.py")
-# Blender tells of a file that is no zip, and ends as if it were installed.
+# If the file is no zip, Blender prints so but ends without an error.
 INSTALL = """
 import sys, bpy, addon_utils
 bpy.ops.extensions.package_install_files(filepath=sys.argv[1], repo="user_default", enable_on_install=True)
 if "bl_ext.user_default.ik2bone" not in bpy.context.preferences.addons:
     sys.exit(f"{sys.argv[1]} is no zip of the extension")
 """
-# What `blender --background --command plant_feet` runs, where Blender is a module.
+# For Blender as a module, the same as `blender --background --command plant_feet`.
 COMMAND = """
 import sys, bpy, addon_utils
 from importlib import import_module
 addon_utils.enable("bl_ext.user_default.ik2bone", default_set=True)
 sys.exit(import_module("bl_ext.user_default.ik2bone.batch.command").run(sys.argv[1:]))
 """
-# A plane that rises by one in ten, wide enough for clips in any unit, with Y up as in most files.
+# Half the width of a plane that is wide enough for clips in any unit, and its rise. Y is up, as in most files.
 SIZE, RISE = 1e5, 0.1
 
 
 def write_slope(path: Path) -> Path:
-    """A ground in a file."""
+    """Write a sloping plane into an obj file and return its path."""
     corners = [(x, RISE * y, -y) for x, y in ((-SIZE, -SIZE), (SIZE, -SIZE), (SIZE, SIZE), (-SIZE, SIZE))]
     path.write_text("".join(f"v {x} {y} {z}\n" for x, y, z in corners) + "f 1 2 3 4\n", encoding="utf-8")
     return path
 
 
 def measure(command: Sequence[str | Path], reports: Sequence[Path] = ()) -> tuple[float, float]:
-    """The seconds that a command takes by the clock, and those of the processors; it leaves these reports."""
+    """Run a command that should write these reports, and return its seconds by the clock and of the processors."""
     started, used = time.monotonic(), _used()
     ended = subprocess.run([sys.executable, *command], capture_output=True, text=True)
     missing = [path.name for path in reports if not path.is_file()]
-    # The command ends with 1 where some clips cannot be planted, which their reports tell, and Python does on errors.
+    # The command ends with 1 if some clips cannot be planted, and their reports say so; Python ends with 1 on errors.
     if missing or ended.returncode not in ((0, 1) if reports else (0,)):
         told = f"no report: {', '.join(missing)}" if missing else f"exit code {ended.returncode}"
         sys.exit(f"{(ended.stderr or ended.stdout).rstrip()}\nA run failed: {told}")
@@ -63,18 +63,18 @@ def _used() -> float:
 
 
 def reports_of(clips: Sequence[Path], folder: Path) -> list[Path]:
-    """Where the reports of clips go."""
+    """The paths of the clips' reports in a folder."""
     return [folder / f"{clip.stem}.json" for clip in clips]
 
 
 def reports_in(folder: Path) -> dict[str, Any]:
-    """The reports of a run by the names of the clips, without the time that each took."""
+    """The reports of a run by the names of clips, without their times."""
     found = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("[!.]*.json"))}
     return {name: {key: value for key, value in told.items() if key != "seconds"} for name, told in found.items()}
 
 
 def rows(clips: Sequence[Path], ground: Path, folder: Path) -> Iterator[tuple[str, float, float, dict[str, Any]]]:
-    """What ran, its seconds by the clock and of the processors, and its reports."""
+    """Run all ways of planting: the name of each, its seconds by the clock and of the processors, and its reports."""
     command = ["-c", COMMAND, *clips, "--ground", ground, "--output", folder / "command"]
     yield "the command", *measure(command, reports_of(clips, folder / "command")), reports_in(folder / "command")
     for workers in (1, 2):
@@ -85,7 +85,7 @@ def rows(clips: Sequence[Path], ground: Path, folder: Path) -> Iterator[tuple[st
 
 
 def main() -> None:
-    """Run all, print the figures, and end with 1 where the runs do not agree."""
+    """Run all ways of planting and print the figures. The exit code is 1 if the reports differ."""
     parser = argparse.ArgumentParser(description="Plant the bvh and fbx files of a folder in several ways.")
     parser.add_argument("clips", type=Path, metavar="CLIPS", help="a folder")
     parser.add_argument("--ground", type=Path, help="a file of meshes; default: a slope of one in ten")
@@ -94,7 +94,7 @@ def main() -> None:
     for name in ("ground", "zip"):
         if (path := getattr(given, name)) and not path.is_file():
             sys.exit(f"--{name}: expected a file, and there is no {path}")
-    # As the archive takes them.
+    # The same files as in archive.py.
     clips = sorted(file for kind in ("bvh", "fbx") for file in given.clips.glob(f"*.{kind}"))
     if not clips:
         sys.exit(f"bvh or fbx files are expected in {given.clips}, and there are none")
@@ -107,7 +107,7 @@ def main() -> None:
 
 
 def show(found: Iterator[tuple[str, float, float, dict[str, Any]]]) -> int:
-    """Print a line for each run as it ends, and whether all reports are the same."""
+    """Print a line for each run as it ends, and whether all reports are the same. Return 0 if they are, else 1."""
     kept = []
     print(f"{'':16}{'clips':>7}{'planted':>9}{'frames':>8}{'seconds':>9}{'processor':>11}{'frames/s':>10}")
     for name, seconds, processor, told in found:

@@ -15,10 +15,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bvh:
-    """A skeleton of J joints, parents before children, and its motion over F frames; angles are degrees as in the file.
+    """A skeleton of J joints, parents before children, and its motion over F frames. Angles are in degrees.
 
-    End sites are joints without channels, named after their parents. `columns` tells for each joint which columns of
-    `motion` (F, C) hold its channels, `channels` what they are.
+    End sites are joints without channels, named after their parents. For each joint, `channels` has the names of its
+    channels, and `columns` their columns in `motion` (F, C).
     """
 
     hierarchy: str
@@ -37,7 +37,7 @@ class Bvh:
         return self.names.index(name)
 
     def translations(self) -> Array:
-        """Local translations (F, J, 3): position channels where a joint has them, else its offset."""
+        """The local translations (F, J, 3): a joint's position channels if it has them, else its offset."""
         found = np.tile(self.offsets, (len(self.motion), 1, 1))
         for joint, (channels, columns) in enumerate(zip(self.channels, self.columns, strict=True)):
             for channel, column in zip(channels, columns, strict=True):
@@ -46,7 +46,7 @@ class Bvh:
         return found
 
     def rotations(self) -> Array:
-        """Local rotations (F, J, 4): the channels' turns, multiplied in the order of the file."""
+        """The local rotations (F, J, 4): the product of the channels' rotations in the order of the file."""
         found = np.tile([1.0, 0.0, 0.0, 0.0], (len(self.motion), len(self.names), 1))
         for joint in range(len(self.names)):
             for axis, column in self.turns(joint):
@@ -57,12 +57,12 @@ class Bvh:
         return found
 
     def turns(self, joint: int) -> list[tuple[int, int]]:
-        """Axis and column of the joint's rotation channels, in the order of the file."""
+        """The axis and column of each rotation channel of the joint, in the order of the file."""
         pairs = zip(self.channels[joint], self.columns[joint], strict=True)
         return [("XYZ".index(channel[0]), column) for channel, column in pairs if channel.endswith("rotation")]
 
     def moved(self, joint: int, offset: Array) -> Bvh:
-        """The same motion with a joint's position channels moved by (F, 3)."""
+        """The same motion with `offset` (F, 3) added to a joint's position channels."""
         motion = self.motion.copy()
         for channel, column in zip(self.channels[joint], self.columns[joint], strict=True):
             if channel.endswith("position"):
@@ -73,7 +73,7 @@ class Bvh:
         """The same motion with a joint's rotation channels set to quaternions (F, 4)."""
         (first, second, third), columns = zip(*self.turns(joint), strict=True)
         matrix = ik2bone.aggregate([-1], np.zeros((1, 3)), rotations[:, None])[:, 0, :3, :3]
-        # Of R = R_first(a) R_second(b) R_third(c), which hold for the cyclic orders XYZ, YZX, ZXY; others change sign.
+        # The angles of R = R_first(a) R_second(b) R_third(c), with sign 1 for the cyclic orders XYZ, YZX and ZXY.
         sign = 1.0 if (second - first) % 3 == 1 else -1.0
         angles = [
             np.arctan2(-sign * matrix[:, second, third], matrix[:, third, third]),
@@ -86,7 +86,7 @@ class Bvh:
 
 
 def read(path: str | Path) -> Bvh:
-    """Read a BVH file; ValueError where it is none."""
+    """Read a BVH file. Raises ValueError if the file is no BVH file or has too few or too many numbers."""
     hierarchy, found, motion = Path(path).read_text(errors="replace").partition("MOTION")
     if not (found and hierarchy.lstrip().startswith("HIERARCHY")):
         raise ValueError(f"{path}: expected a BVH file with HIERARCHY and MOTION")
@@ -125,7 +125,7 @@ def _read_hierarchy(words: list[str]) -> tuple[list[str], list[int], list[list[f
 
 
 def write(clip: Bvh, path: str | Path) -> None:
-    """Write the clip with its hierarchy as it was read."""
+    """Write the clip as a BVH file, with the text of its hierarchy unchanged."""
     head = f"{clip.hierarchy}MOTION\nFrames: {len(clip.motion)}\nFrame Time: {1 / clip.fps:.9g}\n"
     rows = "\n".join(" ".join(f"{value:.6f}" for value in row) for row in clip.motion)
     Path(path).write_text(f"{head}{rows}\n")

@@ -8,10 +8,10 @@ from pathlib import Path
 import ik2bone
 import numpy as np
 
-LEGS = ("Left", 0.1), ("Right", -0.1)  # Names, and how far to the side (m), along X.
+LEGS = ("Left", 0.1), ("Right", -0.1)  # Names, and places along X (m).
 THIGH = SHIN = 0.45
-FPS, SECONDS, SPEED, STRIDE = 60, 6, 1.1, 1.1  # Of which the last two are metres a second and metres.
-STANCE = 0.6  # Share of the stride for which a foot stands.
+FPS, SECONDS, SPEED, STRIDE = 60, 6, 1.1, 1.1  # SPEED is in metres a second, STRIDE in metres.
+STANCE = 0.6  # The share of the stride for which a foot stands.
 
 
 def write_walk(path: str | Path) -> None:
@@ -25,7 +25,7 @@ def write_walk(path: str | Path) -> None:
 
 
 def _leg(time: np.ndarray, side: int, x: float) -> np.ndarray:
-    """Angles (F, 9) about X of thigh, shin and foot, which keeps level, each followed by two zeros."""
+    """The angles (F, 9) about X of thigh, shin and foot, each followed by two zeros. The foot stays level."""
     stride, phase = np.divmod(time * SPEED / STRIDE + side / 2, 1)
     swing = np.clip((phase - STANCE) / (1 - STANCE), 0, 1)
     ahead = STRIDE * (stride - side / 2 + swing - np.sin(2 * np.pi * swing) / (2 * np.pi)) + STANCE / 2 * STRIDE

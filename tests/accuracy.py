@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""How far the solver's results miss targets within reach, as a page of tables: python -m tests.accuracy.
+"""Tables of the distances by which the solver misses targets within reach: python -m tests.accuracy.
 
-Corrections are applied in double precision, as they are, to the very numbers that the solver was given. Lengths are
-parts of the reach. The root is at the origin: what an offset costs in single precision is the rounding of input and
-output. Positions can be on the target with bones that are not rigid: for `solve` a bone's stretch counts as a miss.
+Corrections are not normalized, and are applied in double precision to the same numbers that the solver was given.
+Lengths are shares of the reach. The root is at the origin, because an offset in single precision would only add the
+rounding of input and output. Positions can be on the target although bones have changed their lengths: for `solve`, a
+bone's change of length counts as a miss, too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from tests import limbs
 
 Array = NDArray[np.floating]
-GAPS = (1e-6, 1e-2)  # from full reach and from the fold
+GAPS = (1e-6, 1e-2)  # the distances from full reach and from the fold
 MOVES = (1e-7, 1e-2)
 ROWS = 50_000
 DTYPES = (np.float32, np.float64)
@@ -27,7 +28,7 @@ DTYPES = (np.float32, np.float64)
 
 @dataclass(frozen=True)
 class Rows:
-    """Limbs at the origin, each under its own rotation, and targets; the solver gets these very numbers."""
+    """Limbs at the origin, each under its own rotation, and targets. The solver gets exactly these numbers."""
 
     pose: limbs.Pose
     target: Array
@@ -44,12 +45,12 @@ class Rows:
 
 
 def logarithmic(rng: np.random.Generator, count: int, least: float, greatest: float) -> Array:
-    """Numbers of all magnitudes of a range."""
+    """Random numbers (N,) of a range whose logarithms are evenly distributed."""
     return np.exp(rng.uniform(np.log(least), np.log(greatest), count))
 
 
 def triangle(rng: np.random.Generator, upper: Array, distance: Array) -> tuple[Array, Array]:
-    """Mid and end joints of limbs of reach 1 whose end is at this distance."""
+    """The mid and end joints (N, 3) of limbs of reach 1 whose ends are at these distances from the root."""
     along = (distance + (2 * upper - 1) / distance) / 2
     height = np.sqrt(np.maximum(upper**2 - along**2, 0))
     line, other = limbs.directions(rng, len(upper)), limbs.directions(rng, len(upper))
@@ -59,7 +60,7 @@ def triangle(rng: np.random.Generator, upper: Array, distance: Array) -> tuple[A
 
 
 def bones(rng: np.random.Generator, kind: str, count: int) -> Array:
-    """Upper lengths of limbs of reach 1."""
+    """The upper lengths (N,) of limbs of reach 1, of one kind."""
     return {
         "generic": rng.uniform(0.2, 0.8, count),
         "equal": np.full(count, 0.5),
@@ -69,7 +70,7 @@ def bones(rng: np.random.Generator, kind: str, count: int) -> Array:
 
 
 def distances(rng: np.random.Generator, kind: str, upper: Array) -> Array:
-    """Distances within reach."""
+    """Distances (N,) within reach from root to end, of one kind."""
     fold = abs(2 * upper - 1)
     gap = logarithmic(rng, len(upper), *GAPS)
     return {
@@ -79,7 +80,7 @@ def distances(rng: np.random.Generator, kind: str, upper: Array) -> Array:
     }[kind]
 
 
-# Bones, distance of the present end, distance of the target (None: a tiny move away)
+# The kinds of bones, of the present end's distance, and of the target's distance (None: a tiny move from the end).
 CLASSES: dict[str, tuple[str, str, str | None]] = {
     "generic bones": ("generic", "anywhere", "anywhere"),
     "equal bones": ("equal", "anywhere", "anywhere"),
@@ -109,12 +110,12 @@ def rows_of(name: str, dtype: type, count: int = ROWS) -> Rows:
 
 
 def placed(rows: Rows, corrections: ik2bone.Rotations | ik2bone.PoseSolution) -> Array:
-    """Where the corrections put the end joint."""
+    """The positions (N, 3) of the end joint after the corrections."""
     return limbs.apply(rows.pose.astype(np.float64), corrections.root, corrections.mid)[2][:, :3, 3]
 
 
 def solve(rows: Rows) -> tuple[Array, Array]:
-    """The greatest of miss and both bones' stretch, and which rows were reached."""
+    """The greatest of the miss and both bones' changes of length (N,), and which rows are within reach (N,)."""
     s = ik2bone.solve(*rows.points)
     _, mid, end, target = (p.astype(np.float64) for p in rows.points)
     new_mid, new_end = s.mid.astype(np.float64), s.end.astype(np.float64)
@@ -125,7 +126,7 @@ def solve(rows: Rows) -> tuple[Array, Array]:
 
 
 def orient(rows: Rows, roll: str) -> tuple[Array, Array]:
-    """Misses of the corrections towards the positions of `solve`, which are rounded once more."""
+    """The misses (N,) of corrections to the rounded positions of `solve`, and which rows are within reach (N,)."""
     new = ik2bone.solve(*rows.points)
     hinge = ik2bone.hinge_of(*rows.transforms[:3])
     r = ik2bone.orient(*rows.transforms[:3], new.mid, new.end, roll=roll, hinge=hinge)
@@ -133,7 +134,7 @@ def orient(rows: Rows, roll: str) -> tuple[Array, Array]:
 
 
 def solve_pose(rows: Rows, roll: str) -> tuple[Array, Array]:
-    """Misses of the corrections."""
+    """The misses (N,) of the corrections, and which rows are within reach (N,)."""
     hinge = ik2bone.hinge_of(*rows.transforms[:3])
     s = ik2bone.solve_pose(*rows.transforms, roll=roll, hinge=hinge)
     return limbs.length(placed(rows, s) - rows.target), s.status & ik2bone.Status.MISSED == 0
@@ -149,7 +150,7 @@ FUNCTIONS: dict[str, Callable[[Rows], tuple[Array, Array]]] = {
 
 
 def worst_and_median(function: str, name: str, dtype: type, count: int = ROWS) -> tuple[float, float]:
-    """Of the misses of this class's rows that are within reach."""
+    """The worst and the median miss of this class's rows that are within reach."""
     misses, reached = FUNCTIONS[function](rows_of(name, dtype, count))
     return float(misses[reached].max()), float(np.median(misses[reached]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A figure whose feet go along the paths of a gait made by formula, with legs that reach them."""
+"""A clip of a figure whose feet follow the paths of a gait made by formula."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ UPPER, LOWER, ANKLE_HEIGHT, TOE, HIP_HEIGHT, STRETCH = 0.5, 0.47, 0.09, 0.06, 0.
 
 
 def figure_of(gait: Gait, ankle_ahead: float = 0.05) -> Clip:
-    """A clip of `gait` by a figure whose ankles lie so far ahead of their heels (lengths as the gait's).
+    """A clip of `gait` by a figure whose ankles lie `ankle_ahead` ahead of their heels, in the gait's unit.
 
-    Its toes are free of its feet and stay level; its hips go on evenly, as high as both legs allow.
+    Its toes stay level while the feet pitch. Its hips move evenly, as high as both legs allow.
     """
     axes = _foot_axes(gait)
     ankle = gait.heel + ankle_ahead * axes[..., 1] + ANKLE_HEIGHT * axes[..., 2]
@@ -31,7 +31,7 @@ def figure_of(gait: Gait, ankle_ahead: float = 0.05) -> Clip:
 
 
 def _foot_axes(gait: Gait) -> np.ndarray:
-    """Axes (F, 2, 3, 3) of the feet: sideways, from heel to ball, and up out of the instep."""
+    """The axes (F, 2, 3, 3) of the feet: sideways, from heel to ball, and up from the instep."""
     along = gait.ball - gait.heel
     along = along / np.linalg.norm(along, axis=-1, keepdims=True)
     side = np.cross(along, [0.0, 0.0, 1.0])

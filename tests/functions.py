@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What each of the seven functions takes and gives, by the contract: for tests that go through all arguments."""
+"""The arguments and results of the seven functions, as in the contract, for tests that go through all arguments."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ POSE = dict(root_matrix=MATRIX, mid_matrix=MATRIX, end=POINT)
 
 @dataclass(frozen=True)
 class Function:
-    """Shapes of one row of every argument of numbers; outputs are floats but for the uint8 status."""
+    """The shapes of one row of a function's numeric arguments and outputs. Outputs are floats; `status` is uint8."""
 
     name: str
     positional: dict[str, tuple[int, ...]]
     options: dict[str, tuple[int, ...]]
     outputs: dict[str, tuple[int, ...]]
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    before: tuple[Any, ...] = ()  # what stands before the arrays: the parents of aggregate
+    before: tuple[Any, ...] = ()  # the arguments before the arrays: the parents of aggregate
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
         return self.positional | self.options
 
     def takes_none(self, name: str) -> bool:
-        """Whether None means that the argument is not given, as for all options but numbers."""
+        """Whether None for this argument means that it is not given, as for all options but numbers."""
         return name == "scale" or (name in self.options and self.options[name] != NUMBER)
 
     def __call__(self, arguments: dict[str, Any], *, out: Any = None) -> Any:
@@ -59,7 +59,7 @@ def of_joints(*, joints: int = JOINTS, **rows: tuple[int, ...]) -> dict[str, tup
 
 
 def functions(joints: int = JOINTS) -> dict[str, Function]:
-    """All seven by name; aggregate with so many joints."""
+    """All seven functions by name, with this number of joints for `aggregate`."""
     points = dict(root=POINT, mid=POINT, end=POINT)
     bend, roll = dict(bend=("carried", "nearest")), dict(roll=("pose", "hinge"))
     solved = dict(miss=NUMBER, status=NUMBER)

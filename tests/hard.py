@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Limbs and targets on which formulas lose digits: arguments of `solve`, a dictionary a row.
+"""Limbs and targets for which formulas lose digits: arguments of `solve`, in one dictionary per row.
 
-Each function makes one row at the given closeness to where something vanishes: a part of the reach, or an angle.
+Each function makes a row near a case in which a quantity vanishes. `close` is its distance from this case: a share of
+the reach, or an angle.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ CLOSE = (1e-2, 1e-4, 1e-6, 1e-9, 1e-12)
 
 
 def turned(v, angle, rng):
-    """v, turned by this angle about some perpendicular axis."""
+    """The vector v, turned by an angle about a random perpendicular axis."""
     side = np.cross(v, limbs.directions(rng, 1)[0])
     return np.cos(angle) * v + np.sin(angle) * limbs.length(v) * side / limbs.length(side)
 
 
 def limb(rng, upper=None, distance=None):
-    """Root at the origin, mid and end of reach 1, of this upper length and distance of the end."""
+    """A limb of reach 1 with its root at the origin, this upper length and this distance of its end, or random ones."""
     upper = rng.uniform(0.2, 0.8) if upper is None else upper
     lower = 1 - upper
     least = abs(upper - lower)
@@ -62,7 +63,7 @@ def target_nearly_folded(rng, close):
 
 
 def flat(rng, height, side):
-    """A limb of this height over the line root-end, its end before (1) or behind (-1) the mid joint."""
+    """A limb of this height over the line root-end whose end is ahead of the mid joint (1) or behind it (-1)."""
     line = limbs.directions(rng, 1)[0]
     across = np.cross(line, limbs.directions(rng, 1)[0])
     mid = rng.uniform(0.3, 0.4) * line + height * across / limbs.length(across)
@@ -167,7 +168,7 @@ def straight_with_a_hinge_nearly_along_it(rng, close):
 
 
 def where_circle_and_cone_part(rng, close):
-    """The cone's rim is nearly as far from the target line as the mid joint is."""
+    """A row whose cone's rim is nearly as far from the line root-target as the mid joint."""
     row = anywhere(rng, limb(rng))
     upper, lower = bones(row)
     distance = limbs.length(row["target"])

@@ -14,7 +14,7 @@ def directions(rng, count):
 
 
 def rotations(rng, count):
-    """Rotation matrices, evenly distributed."""
+    """Random rotation matrices, evenly distributed."""
     q, r = np.linalg.qr(rng.normal(size=(count, 3, 3)))
     q = q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None]
     return q * np.linalg.det(q)[:, None, None]
@@ -25,13 +25,13 @@ def length(v):
 
 
 def angle(a, b):
-    """Radians between vectors of any length: products of tiny ones would lose their digits."""
+    """The angle between vectors, in radians. They are scaled first, because products of tiny vectors lose digits."""
     a, b = (np.asarray(v) / np.maximum(np.abs(v).max(-1, keepdims=True), 1e-300) for v in (a, b))
     return np.arctan2(length(np.cross(a, b)), (a * b).sum(-1))
 
 
 def positions(rng, count, ratio=(0.2, 0.8)):
-    """Root, mid and end of limbs of reach 1 whose upper bone is this part of it."""
+    """The root, mid and end of random limbs of reach 1, with an upper length in the range `ratio`."""
     upper = rng.uniform(*ratio, count)[:, None]
     root = rng.normal(size=(count, 3))
     mid = root + upper * directions(rng, count)
@@ -39,7 +39,7 @@ def positions(rng, count, ratio=(0.2, 0.8)):
 
 
 def reachable(rng, root, mid, end, gap=(0.0, 1.0)):
-    """Targets between the least (0) and the greatest (1) distance that the bones allow."""
+    """Random targets between the least (0) and the greatest (1) distance that the bones allow, in the range `gap`."""
     upper, lower = length(mid - root), length(end - mid)
     near, part = abs(upper - lower), rng.uniform(*gap, len(root))
     distance = near + part * (upper + lower - near)
@@ -48,7 +48,7 @@ def reachable(rng, root, mid, end, gap=(0.0, 1.0)):
 
 @dataclass(frozen=True)
 class Pose:
-    """Aggregate transforms of root, mid and end joint, and the own scales of the first two."""
+    """The aggregate transforms of root, mid and end joint, and the own scales of root and mid joint."""
 
     root: np.ndarray
     mid: np.ndarray
@@ -74,7 +74,7 @@ def affine(linear, translation):
 
 
 def ancestor(rng, count, kind):
-    """Linear parts of ancestors' transforms."""
+    """The linear parts (N, 3, 3) of random transforms of ancestors, of one kind."""
     if kind == "identity":
         return np.tile(np.eye(3), (count, 1, 1))
     turned = rotations(rng, count)
@@ -91,7 +91,7 @@ def ancestor(rng, count, kind):
 
 
 def poses(rng, count, kind):
-    """Limbs of reach 1 in the root's frame under an ancestor of this kind."""
+    """Random limbs, of reach 1 in the root's frame, under ancestors of this kind."""
     above = ancestor(rng, count, kind)
     root, mid, end = positions(rng, count)
     inner, tip = rotations(rng, count), rotations(rng, count)
@@ -110,7 +110,7 @@ def poses(rng, count, kind):
 
 
 def pose_targets(rng, pose, gap=(0.0, 1.0)):
-    """Targets that the limb reaches in its root's frame."""
+    """Random targets that limbs reach, as measured in the root's frame."""
     frame = pose.root[:, :3, :3] / pose.root_scale[:, None]
     inward = np.linalg.inv(frame)
     mid, end = ((inward @ (p - pose.root[:, :3, 3])[..., None])[..., 0] for p in (pose.mid[:, :3, 3], pose.end))
@@ -119,7 +119,7 @@ def pose_targets(rng, pose, gap=(0.0, 1.0)):
 
 
 def rotation_matrix(q):
-    """Matrices of quaternions w, x, y, z as they are, not normalised."""
+    """The matrices of quaternions (w, x, y, z), which are not normalised first."""
     w, x, y, z = np.moveaxis(np.asarray(q, np.float64), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -130,7 +130,7 @@ def rotation_matrix(q):
 
 
 def turned(matrix, correction, scale):
-    """M * S^-1 * R * S: a joint's aggregate after its correction."""
+    """The aggregate transform of a joint after its correction: M * S^-1 * R * S."""
     matrix = np.asarray(matrix, np.float64).copy()
     turn = rotation_matrix(correction) * np.asarray(scale, np.float64)[..., None, :] / np.asarray(scale)[..., :, None]
     matrix[..., :3, :3] = matrix[..., :3, :3] @ turn
@@ -138,7 +138,7 @@ def turned(matrix, correction, scale):
 
 
 def apply(pose, root, mid, end=None):
-    """The aggregates of root, mid and end joint after the corrections, parents first, in float64."""
+    """The aggregate transforms of root, mid and end joint after the corrections, in float64."""
     before = [np.asarray(m, np.float64) for m in (pose.root, pose.mid, pose.end_matrix)]
     local_mid, local_end = np.linalg.inv(before[0]) @ before[1], np.linalg.inv(before[1]) @ before[2]
     new_root = turned(before[0], root, pose.root_scale)
@@ -148,6 +148,6 @@ def apply(pose, root, mid, end=None):
 
 
 def same_rotation(a, b):
-    """Largest difference of quaternions up to sign."""
+    """The largest difference between the elements of quaternions, whatever their signs."""
     a, b = np.asarray(a, np.float64), np.asarray(b, np.float64)
     return np.minimum(abs(a - b).max(-1), abs(a + b).max(-1)).max()

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
 """The judge of planted clips: measures taken from joints of evaluated scenes, never from the planner's arrays.
 
-Lengths are shares of the leg (thigh plus shin), angles degrees. The spans that are judged come from the source alone:
-the toe joint slower than 0.35 leg lengths a second for at least 0.08 s within 0.12 leg of its standing height, and not
-hanging twice as high above a lower foot; the middle three fifths of each. Faces steeper than 50 degrees count for
-nothing.
+Lengths are shares of the leg (thigh plus shin), angles are degrees. The judged spans come from the source alone. In a
+span, the toe joint is slower than 0.35 leg lengths a second for at least 0.08 s, within 0.12 leg of its standing height
+and less than 0.24 leg above a lower foot; the middle three fifths of the span are judged. Faces steeper than 50 degrees
+are ignored.
 
-Columns of the feet: see `Measures` and `GOOD`. Columns of the body over them:
+Columns of the feet: see `Measures` and `GOOD`. Columns of the body:
 
 hips_acceleration  largest acceleration of the hips' offset, by its second difference over 1/30 s, leg lengths/s^2
-hips_rms           the root mean square of the same
+hips_rms           root mean square of this acceleration
 hips               largest offset of the hips
-flexion            by how much the straighter knee is bent more than the source's straighter one: median over frames
-flexion_high       95th percentile of the same
-height             largest change of a ball's height on judged frames: tells something on the clip's own flat floor
-reversals          turns of the knees' angles that the source has no counterpart of, see `reversals`
+flexion            how much more the straighter knee is bent than the straighter one of the source: median over frames
+flexion_high       95th percentile of this difference
+height             largest change of a ball's height on judged frames: meaningful on the clip's own flat floor only
+reversals          turning points of the knees' angles without a counterpart in the source, see `reversals`
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ from ik2bone.clip import Clip
 
 SLOW, LEAST, NEAR, STEEP = 0.35, 0.08, 0.12, np.cos(np.radians(50.0))
 FLAT = np.radians(10.0)
-# An angle of the knee turns round where it changes by more than this (degrees) before and after. In the source half of
-# it is enough, so that a bounce which the planting makes up to twice as large is not taken for a new one.
+# A knee's angle has a turning point where it changes by more than this (degrees) before and after. Half of this is
+# enough in the source, so that a bounce which planting makes up to twice as large does not count as a new one.
 TURN = 2.0
-# A turn of the source stands for one of the result that lies this near (s), the time over which reports look for pops.
+# A turning point of the source is the counterpart of one of the result within this time (s), in which reports also look
+# for pops.
 SAME_TURN = 0.1
 
 
 @dataclass(frozen=True)
 class Measures:
-    """One clip on one ground, worst over both feet."""
+    """The measures of one clip on one ground, each the worst of both feet."""
 
     spans: int
     drift: float
@@ -59,7 +60,7 @@ class Measures:
     reversals: int
 
 
-# What a good planting keeps to: the column "good" of the measurements that the planner was designed by.
+# The limits of a good planting: the column "good" of the measurements on which the planner's design is based.
 GOOD = {
     "drift": 0.001,
     "clearance": 0.003,
@@ -75,22 +76,22 @@ GOOD = {
 
 
 def shortfalls(measures: Measures) -> dict[str, float]:
-    """The values that are not good, by name; without judged spans those that need them are never among them."""
+    """The values that are not good, by name. Measures that need judged spans are good in clips without such spans."""
     return {name: value for name in GOOD if (value := getattr(measures, name)) > GOOD[name]}
 
 
 def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
-    """(leg, first, end) of the middle three fifths of each slow spell of each toe joint."""
+    """The middle three fifths (leg, first, end) of each span in which a toe joint is slow and low."""
     speed = np.linalg.norm(np.diff(clip.ball, axis=0), axis=-1) * clip.fps / clip.leg
     height = clip.ball @ clip.up / clip.leg
-    # Beside a foot on the ground, whose own height may be as far from the floor, a higher one hangs in the air.
+    # A foot this much above the lower one hangs in the air. A standing foot itself may be as high above the floor.
     low = height - height.min(axis=1, keepdims=True) < 2 * NEAR
     spans = []
     for leg in range(clip.legs):
         slow = low[:, leg] & (np.concatenate([speed[:1, leg], speed[:, leg]]) < SLOW)
         standing = np.median(height[slow, leg]) if slow.any() else 0.0
         for start, end in true_runs(slow & (np.abs(height[:, leg] - standing) < NEAR)):
-            # A frame is slow by the step that leads to it. The first frame has none, and adds no time.
+            # The speed of a frame is that of the step before it. The first frame has no such step and adds no time.
             if end - max(start, 1) >= LEAST * clip.fps:
                 trim = (end - start) // 5
                 spans.append((leg, start + trim, end - trim))
@@ -98,7 +99,7 @@ def judged_spans(clip: Clip) -> list[tuple[int, int, int]]:
 
 
 def true_runs(mask) -> list[tuple[int, int]]:
-    """Runs of True: pairs of first index and the index after the last."""
+    """The runs of True in a mask: pairs of the first index and the index after the last."""
     runs, start = [], None
     for index, value in enumerate([*mask, False]):
         if value and start is None:
@@ -110,16 +111,17 @@ def true_runs(mask) -> list[tuple[int, int]]:
 
 
 def knee_angle(clip: Clip) -> Array:
-    """Angle (F, L) between thigh and shin, degrees; 0 is straight."""
+    """The angles (F, L) between thigh and shin, in degrees; 0 is straight."""
     thigh, shin = clip.knee - clip.hip, clip.ankle - clip.knee
     return np.degrees(np.arctan2(np.linalg.norm(np.cross(thigh, shin), axis=-1), np.sum(thigh * shin, axis=-1)))
 
 
 def pop(before: Array, after: Array, fps: float) -> float:
-    """Largest second difference over 1/30 s of values (F, L, ...), less 1.5 times what the source has within 1/30 s.
+    """The largest second difference, over 1/30 s, of values (F, L, ...), less 1.5 times that of the source nearby.
 
-    The source's second differences count as far as they point the same way, those of angles where they have the same
-    sign. So one pop of the source never excuses two: between two pops of one sign there is one of the other.
+    The source's second differences within 1/30 s count with their component in the same direction; those of angles
+    count if they have the same sign. So one pop of the source never excuses two of the result: between two pops of one
+    sign there is a pop of the other sign.
     """
     step = max(1, round(fps / 30))
     if len(before) <= 2 * step:
@@ -133,16 +135,16 @@ def pop(before: Array, after: Array, fps: float) -> float:
 
 
 def _second_difference(values: Array, step: int) -> Array:
-    """Second differences (F - 2 steps, L, C) of values (F, L) or (F, L, C)."""
+    """The second differences (F - 2 steps, L, C) of values (F, L) or (F, L, C)."""
     values = values.reshape(*values.shape[:2], -1)
     return values[2 * step :] - 2 * values[step:-step] + values[: -2 * step]
 
 
 def reversals(before: Array, after: Array, fps: float) -> int:
-    """How many turns of angles (F, L) have no counterpart in the source: a bounce more counts as two.
+    """The number of turning points of angles (F, L) without a counterpart in the source. An added bounce counts as two.
 
-    Each turn of the source is the counterpart of one turn at most, in the order of time, so that a bounce which the
-    source has elsewhere, or which the result lacks elsewhere, makes up for nothing.
+    Each turning point of the source is the counterpart of at most one turning point, in the order of time. So a bounce
+    at another time in the source, or one that the result lacks at another time, does not offset an added bounce.
     """
     missing = 0
     for leg in range(before.shape[1]):
@@ -154,7 +156,7 @@ def reversals(before: Array, after: Array, fps: float) -> int:
 
 
 def _without_counterpart(source: list[tuple[int, int]], result: list[tuple[int, int]], slack: int) -> int:
-    """How many spans (first, last) of the result have none of the source within `slack` frames left for them."""
+    """The number of spans (first, last) of the result for which no span of the source within `slack` frames is left."""
     missing, waiting = 0, list(source)
     for first, last in result:
         while waiting and waiting[0][1] + slack < first:
@@ -167,10 +169,10 @@ def _without_counterpart(source: list[tuple[int, int]], result: list[tuple[int, 
 
 
 def turning_points(values: Array, least: float) -> list[tuple[int, int, int]]:
-    """Where values (F,) turn round after and before a change of more than `least`: (1 at a peak or -1, first, last).
+    """The turning points of values (F,) with a change of more than `least` before and after: (1 or -1, first, last).
 
-    The frames are those round the extremum on which values differ from it by at most `TURN`: flat ones have no one
-    frame at which they turn.
+    A peak has 1, a trough -1. The frames from first to last are those round the extremum on which values differ from it
+    by at most `TURN`, because a flat extremum has no single frame.
     """
     turns, low, high, way = [], 0, 0, 0
     for frame, value in enumerate(values):
@@ -190,7 +192,7 @@ def _level_round(values: Array, frame: int) -> tuple[int, int]:
 
 
 def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
-    """Compare a clip sampled before and after planting; `heel` (L, 3) are the heels in foot bone space."""
+    """Compare a clip sampled before and after planting. `heel` (L, 3) are the heels in the space of foot bones."""
     leg, up, spans = before.leg, before.up, judged_spans(before)
     toe = after.ball
     hits, normals, found = ground(toe.reshape(-1, 3), -up)
@@ -232,7 +234,7 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
 
 
 def _largest_turn(matrices: Array) -> float:
-    """Largest turn from a frame to the next, degrees: rolls about the bone count, which joints do not show."""
+    """The largest rotation from a frame to the next, in degrees. It includes rolls, which positions of joints lack."""
     axes = _axes(matrices)
     steps = np.einsum("flji,fljk->flik", axes[:-1], axes[1:])
     cosine = np.clip((np.trace(steps, axis1=-2, axis2=-1) - 1) / 2, -1, 1)
@@ -240,7 +242,10 @@ def _largest_turn(matrices: Array) -> float:
 
 
 def _sideways(before: Clip, after: Clip) -> float:
-    """Largest angle, degrees, of a knee bent more than 15 degrees from the hinge that the source's bent knees have."""
+    """The largest angle, in degrees, between the hinge of a knee and the usual hinge of the source's bent knees.
+
+    Knees bent by more than 15 degrees count; in the source, those bent by more than 20 degrees.
+    """
     hinge = np.einsum("flji,flj->fli", _axes(before.shin), _bend_normal(before))
     bent = np.where(knee_angle(before) > 20.0, 1.0, 0.0)[..., None]
     usual = np.einsum("flij,lj->fli", _axes(after.shin), (bent * hinge).sum(axis=0))
@@ -250,10 +255,10 @@ def _sideways(before: Clip, after: Clip) -> float:
 
 
 def _heading(before: Clip, after: Clip, heel: Array, spans) -> float:
-    """95th percentile of the angle, degrees, from the source's heading of the sole to the result's, where it is flat.
+    """The 95th percentile of the angle, in degrees, between the headings of a flat sole in the source and the result.
 
-    The sole's level direction is that from heel to toe joint in the middle of the foot's judged frames; a pitched one
-    would show turns that are none. Frames pitched otherwise do not count.
+    Only judged frames count on which the sole's pitch is near the median of the foot's judged frames: other pitches
+    would show false turns. The heading is that of the mean level direction from heel to toe joint on these frames.
     """
     values = []
     for leg in range(before.legs):
@@ -273,26 +278,27 @@ def _heading(before: Clip, after: Clip, heel: Array, spans) -> float:
 
 
 def _axes_by(clip: Clip, frames: Array, leg: int, points: Array) -> Array:
-    """Ways (N, 3) from the ankle to a point fixed in the foot's space."""
+    """The vectors (N, 3) from the ankle to a point that is fixed in the foot's space."""
     return clip.foot[frames, leg, :3, :3] @ points[leg]
 
 
 def _level(ways: Array, up: Array) -> tuple[Array, Array]:
-    """Coordinates of ways (..., 3) along two level axes."""
+    """The coordinates of vectors (..., 3) along two level axes."""
     first = np.cross(up, np.eye(3)[np.argmin(np.abs(up))])
     first /= np.linalg.norm(first)
     return ways @ first, ways @ np.cross(up, first)
 
 
 def _knee_side(before: Clip, after: Clip) -> float:
-    """Largest angle, degrees, between the bend and the source's, carried by the shortest turn of hip to ankle.
+    """The largest angle, in degrees, between the bend and the source's bend, carried along with the line hip-ankle.
 
-    Only knees bent more than 15 degrees on both sides count: a straighter one has no side to speak of.
+    The source's bend is carried by the shortest turn of this line. Only knees bent by more than 15 degrees in both
+    clips count, because a straighter knee has no clear bend.
     """
     (line, bend), (after_line, after_bend) = (_line_and_bend(clip) for clip in (before, after))
     axis = np.cross(line, after_line)
     cosine = np.sum(line * after_line, axis=-1, keepdims=True)
-    # The shortest turn of unit vectors, without angles.
+    # The shortest turn of unit vectors, computed without angles.
     carried = cosine * bend + np.cross(axis, bend) + axis * np.sum(axis * bend, axis=-1, keepdims=True) / (1.0 + cosine)
     sine = np.linalg.norm(np.cross(carried, after_bend), axis=-1)
     angle = np.degrees(np.arctan2(sine, np.sum(carried * after_bend, axis=-1)))
@@ -301,7 +307,7 @@ def _knee_side(before: Clip, after: Clip) -> float:
 
 
 def _line_and_bend(clip: Clip) -> tuple[Array, Array]:
-    """Unit direction from hip to ankle and unit direction from that line to the knee."""
+    """The unit direction from hip to ankle, and the unit direction from this line to the knee."""
     line = clip.ankle - clip.hip
     line = line / np.linalg.norm(line, axis=-1, keepdims=True)
     bend = clip.knee - clip.hip
@@ -324,8 +330,10 @@ def _off_median(height: Array, gentle, spans) -> float:
 
 
 def _slope(before: Clip, after: Clip, slopes: Array, gentle, spans) -> float:
-    """95th percentile of the angle, degrees, from each sole to the nearest of the slopes that it may lie on: where the
-    sole has its up in the source, one of these normals (S, F, L, 3) is to be in the result.
+    """The 95th percentile of the angle, in degrees, from each sole to the nearest of the slopes that it may lie on.
+
+    The direction in the sole that points up in the source should point along one of the normals `slopes` (S, F, L, 3)
+    in the result.
     """
     source = np.einsum("flji,j->fli", _axes(before.foot), before.up)
     result = np.einsum("flji,sflj->sfli", _axes(after.foot), slopes)
@@ -337,11 +345,12 @@ def _slope(before: Clip, after: Clip, slopes: Array, gentle, spans) -> float:
 
 
 def _slopes(ball: Array, heel: Array, lines: Array) -> Array:
-    """Unit normals (2, F, L, 3) of the slopes that a sole may lie on: the one under its ball, and on curved ground the
-    one along the line from the ground under its heel to the ground under its ball.
+    """The unit normals (2, F, L, 3) of the slopes that a sole may lie on.
 
-    With its heel and its ball on curved ground, no flat sole lies on the first. The ground is curved where the line
-    tilts less far from the slope under the ball than the slope under the heel does; over a step it tilts farther.
+    The first is that of the ground under the ball. The second, on curved ground, is that of the line from the ground
+    under the heel to the ground under the ball, because a flat sole with heel and ball on curved ground does not lie on
+    the first. The ground is curved if this line tilts less from the slope under the ball than the slope under the heel
+    does. Over a step the line tilts more.
     """
     square = np.maximum(np.sum(lines**2, axis=-1, keepdims=True), 1e-300)
     along = ball - np.sum(ball * lines, axis=-1, keepdims=True) / square * lines
@@ -356,6 +365,6 @@ def _axes(matrices: Array) -> Array:
 
 
 def _acceleration(offset: Array, fps: float) -> Array:
-    """Sizes (F - 2 steps,) of the acceleration of an offset (F, 3), by differences over 1/30 s."""
+    """The magnitudes (F - 2 steps,) of the acceleration of an offset (F, 3), by second differences over 1/30 s."""
     step = max(1, round(fps / 30))
     return np.linalg.norm(_second_difference(offset[:, None], step)[:, 0], axis=-1) * (fps / step) ** 2

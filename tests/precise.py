@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The solver in sixty digits, by the formulas of a school book, which may cancel here: it decides about the twin.
+"""The solver in sixty digits, by textbook formulas, whose cancellation does no harm here. It is used to check the twin.
 
-Rows are taken as the floats that they are. There is no case for straight limbs without a hinge, for targets on the root
-and other singular rows: they have no one answer. Vectors and matrices are arrays of `mpf`.
+The numbers of a row are taken exactly as the floats that they are. There is no code for straight limbs without a hinge,
+targets on the root and other singular rows, which have no unique answer. Vectors and matrices are arrays of `mpf`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EYE = np.array([[mpf(int(i == j)) for j in range(3)] for i in range(3)])
 
 
 def exact(value):
-    """The same numbers with more digits; words and None as they are."""
+    """The same numbers as `mpf`. Strings and None are returned unchanged."""
     if value is None or isinstance(value, str):
         return value
     wide = np.vectorize(lambda x: x if isinstance(x, mpf) else mpf(float(x)), otypes=[object])(value)
@@ -56,7 +56,7 @@ def about(axis, angle):
 
 
 def arc(a, b):
-    """The matrix of the shortest rotation of direction a onto b, which are not opposite."""
+    """The matrix of the shortest rotation of direction a onto direction b, which must not be opposite."""
     a, b = unit(a), unit(b)
     k = skew(np.cross(a, b))
     return EYE + k + (k @ k) / (1 + a @ b)
@@ -68,7 +68,7 @@ def turn(axis, a, b):
     return mp.atan2(unit(axis) @ np.cross(a, b), a @ b)
 
 
-# From a limb and a target, seen from the root, to new positions
+# From a limb and a target, relative to the root, to new positions
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Limb:
 
 
 def measure(mid, end, hinge, straight):
-    """The limb; `straight` is the height over the reach up to which it has no bend of its own."""
+    """The limb. If its height, as a share of its reach, is at most `straight`, its bend comes from the hinge."""
     line, upper, lower = unit(end), length(mid), length(end - mid)
     bend = reject(mid, line)
     if length(bend) <= straight * (upper + lower):
@@ -91,7 +91,7 @@ def measure(mid, end, hinge, straight):
 
 
 def third_side(limb, angle):
-    """The distance of the end at this inner angle."""
+    """The distance from root to end at this inner angle of the mid joint."""
     if angle >= pi:
         return limb.upper + limb.lower
     return mp.sqrt(limb.upper**2 + limb.lower**2 - 2 * limb.upper * limb.lower * mp.cos(angle))
@@ -103,14 +103,17 @@ def angle_limits(options):
 
 
 def soften(distance, greatest, amount):
-    """Slope 1 up to `amount`, from there on falling evenly to 0 at `2 - amount`, in parts of the greatest distance."""
+    """The softened distance: its slope is 1 up to `amount` and falls linearly from there to 0 at `2 - amount`.
+
+    Both limits are shares of the greatest distance.
+    """
     start, arrival = amount * greatest, (2 - amount) * greatest
     x = clamp(distance, start, arrival) - start
     return min(distance, start) + (x - x * x / (2 * (arrival - start)) if x else 0)
 
 
 def goal(limb, target, options):
-    """Where the end shall be."""
+    """The position that the end is to have, relative to the root."""
     least, greatest = (third_side(limb, angle) for angle in angle_limits(options))
     present, distance = length(limb.end), length(target)
     least, greatest = min(least, present), max(greatest, present)
@@ -121,7 +124,7 @@ def goal(limb, target, options):
 
 
 def bend_at(limb, line, options):
-    """The unit bend on the new line: own, pole, twist."""
+    """The unit bend on the new line: the limb's own bend, turned by pole and twist."""
     weight = clamp(options["weight"], mpf(0), mpf(1))
     part = weight * clamp(options["pole_weight"], mpf(0), mpf(1))
     bend = unit(reject(limb.mid, line)) if options["bend"] == "nearest" else arc(limb.line, line) @ limb.bend
@@ -131,7 +134,7 @@ def bend_at(limb, line, options):
 
 
 def place(mid, end, target, options, straight):
-    """New mid and end joint and the normal of the bend there."""
+    """The new mid and end joint, and the normal of the new bend."""
     limb = measure(mid, end, options["hinge"], straight)
     new_end = goal(limb, target, options)
     line, distance = unit(new_end), length(new_end)
@@ -144,7 +147,10 @@ def place(mid, end, target, options, straight):
 
 
 def in_cone(limb, end, along, height, line, bend, options):
-    """A cosine + B sine >= C of the angle along the circle, solved as a quadratic in the tangent of its half."""
+    """The joints with the upper bone in the cone: A cosine + B sine >= C for the angle along the circle.
+
+    The inequality is solved as a quadratic in the tangent of half the angle.
+    """
     axis = unit(options["cone_axis"])
     limit = max(clamp(options["cone_angle"], mpf(0), mpf(pi)), mp.acos(clamp(axis @ unit(limb.mid), -1, 1)))
     A, B = height * (bend @ axis), height * (np.cross(line, bend) @ axis)
@@ -161,7 +167,7 @@ def in_cone(limb, end, along, height, line, bend, options):
 
 
 def beside_cone(limb, goal, line, bend, axis, limit, options):
-    """Of the two upper bones on the cone in the plane of axis and line, the one that misses less."""
+    """The joints with the upper bone on the cone in the plane of axis and line: of two, those that miss less."""
     side = unit(reject(line, axis))
     mids = [limb.upper * (mp.cos(limit) * axis + sign * mp.sin(limit) * side) for sign in (1, -1)]
     mid = min(mids, key=lambda m: abs(length(goal - m) - limb.lower))
@@ -174,12 +180,12 @@ def beside_cone(limb, goal, line, bend, axis, limit, options):
 
 
 def prepared(options, defaults, rounding):
-    """`rounding` is a relative error of the distance at which the end comes to lie, to see what it does."""
+    """The options as `mpf`, with defaults. `rounding` is a relative error of the end's distance, to see its effect."""
     return {name: exact(value) for name, value in (defaults | options | dict(rounding=rounding)).items()}
 
 
 def solve(root, mid, end, target, *, straight=1e-12, rounding=0, **options):
-    """(mid, end) of one row that is not singular."""
+    """The new (mid, end) of one row that is not singular."""
     options = prepared(options, SOLVE_OPTIONS, rounding)
     root, mid, end, target = map(exact, (root, mid, end, target))
     new_mid, new_end, _ = place(mid - root, end - root, target - root, options, straight)
@@ -202,7 +208,7 @@ def cofactor(m):
 
 @dataclass(frozen=True)
 class Joints:
-    """The limb in the root's frame; `inner` maps the mid joint's frame to it."""
+    """The limb in the root's frame. `inner` maps the mid joint's frame to the root's frame."""
 
     frame: np.ndarray
     inner: np.ndarray
@@ -230,7 +236,7 @@ def joints(root_matrix, mid_matrix, end, options):
 
 
 def frame_of(first, second):
-    """A right-handed frame along the first direction with the second in its first plane."""
+    """A right-handed frame with x along `first`, and with `second` in the plane of x and y."""
     x, y = unit(first), unit(reject(second, first))
     return np.array([x, y, np.cross(x, y)]).T
 
@@ -245,7 +251,7 @@ def root_turn(limb, new_mid, normal, rolling):
 
 
 def turn_bones(limb, new_mid, new_end, normal, rolling):
-    """The matrices of both corrections."""
+    """The matrices of the corrections of root and mid joint."""
     root = root_turn(limb, new_mid, normal, rolling)
     inward = inverse(limb.inner)
     old, new = inward @ (limb.end - limb.mid), inward @ root.T @ (new_end - new_mid)
@@ -257,7 +263,7 @@ def turn_bones(limb, new_mid, new_end, normal, rolling):
 
 
 def nearest_rotation(m):
-    """By the quaternion that maximises the agreement with m (Horn 1987), of either hand."""
+    """The rotation nearest to m, which may be mirrored, by the quaternion that agrees best with m (Horn 1987)."""
     trace, v = m[0, 0] + m[1, 1] + m[2, 2], [m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]]
     form = mp_matrix(4)
     form[0, 0] = trace
@@ -273,7 +279,7 @@ def nearest_rotation(m):
 
 
 def rotation_part(rotation, part):
-    """The same turn by a part of the angle."""
+    """The rotation about the same axis by a share of the angle."""
     k = (rotation - rotation.T) / 2
     v = np.array([k[2, 1], k[0, 2], k[1, 0]])
     angle = mp.atan2(length(v), (rotation[0, 0] + rotation[1, 1] + rotation[2, 2] - 1) / 2)
@@ -289,7 +295,7 @@ def end_turn(turned, end_matrix, end_goal, weight):
 
 
 def orient(root_matrix, mid_matrix, end, new_mid, new_end, **options):
-    """(root, mid) rotation matrices of one row."""
+    """The corrections (root, mid) of one row, as rotation matrices."""
     options = prepared(options, ORIENT_OPTIONS, 0)
     root_matrix, mid_matrix, end, new_mid, new_end = map(exact, (root_matrix, mid_matrix, end, new_mid, new_end))
     limb = joints(root_matrix, mid_matrix, end, options)
@@ -298,7 +304,10 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, **options):
 
 
 def solve_pose(root_matrix, mid_matrix, end, target, *, straight=1e-12, rounding=0, **options):
-    """(root, mid, end, position) of one row: rotation matrices, the end's None without `end_matrix`; a point."""
+    """The corrections root, mid and end of one row, as rotation matrices, and the end's position.
+
+    The end's correction is None without `end_matrix`.
+    """
     options = prepared(options, SOLVE_OPTIONS | ORIENT_OPTIONS | dict(end_matrix=None, end_goal=None), rounding)
     root_matrix, mid_matrix, end, target = map(exact, (root_matrix, mid_matrix, end, target))
     limb = joints(root_matrix, mid_matrix, end, options)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The slow, readable twin of the solver: one row at a time, float64, every stage by its definition.
+"""The slow, readable twin of the solver: one row at a time, in float64, every stage by its definition.
 
-It decides what is right. Its stages are in reference_limb.py.
+Its results count as right. Its stages are in reference_limb.py.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def arrays(*values):
 
 
 def solve(root, mid, end, target, *, precision=DOUBLE, **options):
-    """(mid, end, miss, status) of one row."""
+    """The new (mid, end, miss, status) of one row."""
     options = SOLVE_OPTIONS | options
     for name in ("pole", "hinge", "cone_axis"):
         options[name] = arrays(options[name])[0]
@@ -67,9 +67,9 @@ def solve(root, mid, end, target, *, precision=DOUBLE, **options):
 
 @dataclass(frozen=True)
 class Joints:
-    """The limb in the root's frame: the space of its parent's aggregate, in which the root's correction turns.
+    """The limb in the root's frame: that of its aggregate without its own scale, in which its correction turns.
 
-    `frame` maps the root's frame to the outer space, `inner` the mid joint's frame to the root's.
+    `frame` maps the root's frame to the outer space, and `inner` the mid joint's frame to the root's frame.
     """
 
     frame: np.ndarray
@@ -77,7 +77,7 @@ class Joints:
     upper: np.ndarray
     lower: np.ndarray
     end: np.ndarray
-    hinge: np.ndarray | None  # seen in the mid joint's frame
+    hinge: np.ndarray | None  # in the mid joint's frame
 
     @property
     def hinge_in_root(self):
@@ -85,12 +85,12 @@ class Joints:
 
 
 def cofactor(m):
-    """The matrix that maps cross products as m maps vectors."""
+    """The matrix that maps the cross product of two vectors to that of the vectors mapped by m."""
     return np.linalg.det(m) * np.linalg.inv(m).T
 
 
 def joints(root_matrix, mid_matrix, end, hinge, root_scale, mid_scale, precision):
-    """The limb in the root's frame, or None where a matrix is singular or a bone has no length."""
+    """The limb in the root's frame, or None if a matrix is singular or a scale or a bone's length is zero."""
     root_scale = np.ones(3) if root_scale is None else root_scale
     mid_scale = np.ones(3) if mid_scale is None else mid_scale
     if not (invertible(root_matrix[:3, :3], precision) and invertible(mid_matrix[:3, :3], precision)):
@@ -115,7 +115,7 @@ def invertible(m, precision):
 
 
 def turning_axis(bone, hinge, other):
-    """The axis about which a bone turns half round: its hinge, else the bend's own normal, else any perpendicular."""
+    """The axis of a half turn of a bone: its hinge, else the normal of the bend, else any perpendicular axis."""
     for axis in (hinge, np.cross(other, bone)):
         if axis is not None and length(reject(axis, unit(bone))) > 1e-9 * length(axis):
             return axis
@@ -123,7 +123,7 @@ def turning_axis(bone, hinge, other):
 
 
 def turn_bones(limb, new_upper, new_lower_end, normal, rolling, precision):
-    """Corrections of root and mid joint, and whether something arbitrary decided them; `normal` is the new bend's."""
+    """The corrections of root and mid joint, and whether the row is singular. `normal` is that of the new bend."""
     hinge = limb.hinge_in_root
     side = turning_axis(limb.upper, hinge, limb.lower)
     root, singular = arc(limb.upper, new_upper, side, precision)
@@ -143,14 +143,14 @@ def turn_bones(limb, new_upper, new_lower_end, normal, rolling, precision):
 
 
 def roll_angle(hinge, normal, axis, precision):
-    """The angle about the unit axis from the hinge to the normal."""
+    """The angle about the unit axis from the hinge to the normal, and whether the two are opposite."""
     a, b = reject(hinge, axis), reject(normal, axis)
     angle = atan2(np.dot(axis, np.cross(a, b)), np.dot(a, b))
     return angle, length(unit(a) + unit(b)) <= precision.parallel
 
 
 def bend_about(hinge, toward_root, old, new, precision):
-    """The turn of a bone about its hinge, followed by the shortest arc for what the hinge cannot explain."""
+    """The turn of a bone about its hinge, then by the shortest arc for the rest, and whether this is a half turn."""
     axis = unit(reject(hinge, unit(toward_root)))
     a, b = reject(old, axis), reject(new, axis)
     turn = about(axis, atan2(np.dot(axis, np.cross(a, b)), np.dot(a, b)))
@@ -162,7 +162,7 @@ ORIENT_OPTIONS = dict(roll="pose", hinge=None, root_scale=None, mid_scale=None)
 
 
 def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, **options):
-    """(root, mid) corrections of one row."""
+    """The corrections (root, mid) of one row."""
     options = ORIENT_OPTIONS | options
     hinge, root_scale, mid_scale = arrays(options["hinge"], options["root_scale"], options["mid_scale"])
     root_matrix, mid_matrix, end, new_mid, new_end = arrays(root_matrix, mid_matrix, end, new_mid, new_end)
@@ -175,7 +175,7 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
     upper = np.linalg.solve(limb.frame, new_mid - root)
     lower = np.linalg.solve(limb.frame, new_end - new_mid)
     line = np.linalg.solve(limb.frame, new_end - root)
-    normal = np.cross(min(line, lower, key=length), upper)  # the longer one may leave nothing but rounding
+    normal = np.cross(min(line, lower, key=length), upper)  # the product with the longer one may be only rounding
     reach = length(upper) + length(lower)
     straight = np.any(line) and length(normal) <= precision.straight * reach * length(line)
     rolling = 1.0 if options["roll"] == "hinge" else 0.0
@@ -184,9 +184,9 @@ def orient(root_matrix, mid_matrix, end, new_mid, new_end, *, precision=DOUBLE, 
 
 
 def end_correction(turned, end_matrix, end_goal, weight):
-    """The end joint's correction: `turned` is its matrix after the others' corrections.
+    """The end joint's correction. `turned` is its matrix after the corrections of root and mid joint.
 
-    A mirrored joint counts as its negative, and so does all that is meant for it.
+    If the joint is mirrored, its matrices and its goal are negated.
     """
     side = handedness(end_matrix)
     present = nearest_rotation(side * turned)
@@ -200,7 +200,7 @@ def end_correction(turned, end_matrix, end_goal, weight):
 
 
 def solve_pose(root_matrix, mid_matrix, end, target, *, precision=DOUBLE, **options):
-    """(root, mid, end, position, miss, status) of one row; the end's correction is None without `end_matrix`."""
+    """The results (root, mid, end, position, miss, status) of one row; `end` is None without `end_matrix`."""
     options = SOLVE_OPTIONS | ORIENT_OPTIONS | dict(end_matrix=None, end_goal=None) | options
     for name in ("pole", "hinge", "cone_axis", "root_scale", "mid_scale", "end_matrix", "end_goal"):
         options[name] = arrays(options[name])[0]

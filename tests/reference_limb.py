@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The twin's stages from a limb and a target to new joint positions.
 
-Positions are seen from the root. `line` is the unit direction root to end, `bend` the unit direction from that line to
-the mid joint, so that `cross(line, bend)` is the hinge of the limb.
+Positions are relative to the root. `line` is the unit direction from root to end, and `bend` the unit direction from
+this line to the mid joint, so that `cross(line, bend)` is the hinge of the limb.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from reference_vectors import about, arc, clamp, clamp01, length, matrix, perpendicular, reject, unit
 
 REACHED, TOO_FAR, TOO_CLOSE, SOFTENED, LIMITED, SINGULAR, INVALID = 0, 1, 2, 4, 8, 16, 32
-ROUNDING = 2.0**-48  # some roundings of a direction
+ROUNDING = 2.0**-48  # the error of a direction after several roundings
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Limb:
 
 
 def measure(mid, lower, end, hinge, toward, precision):
-    """The limb of mid joint, lower bone and optional hinge; `toward`, the target, decides what nothing else does."""
+    """The limb of a mid joint, a lower bone and an optional hinge. The target `toward` decides if nothing else does."""
     up = unit(mid)
     reach = length(mid) + length(lower)
     side = None if hinge is None else reject(hinge, up)
@@ -54,18 +54,18 @@ def measure(mid, lower, end, hinge, toward, precision):
 
 
 def folded_line(up, side, toward):
-    """The line of a limb whose end lies on its root: across the upper bone, in the plane of hinge or target."""
+    """The line of a limb whose end lies on its root: perpendicular to the upper bone, by the hinge or the target."""
     if side is not None:
         return unit(np.cross(up, side))
     across = reject(toward, up)
     return unit(across) if length(across) > 1e-12 * length(toward) else perpendicular(up)
 
 
-# Where the end goes
+# The position of the end
 
 
 def legal_distances(limb, min_angle, max_angle):
-    """Least and greatest distance of the end from the root, widened to the present one."""
+    """The least and the greatest distance of the end from the root, widened to include the present distance."""
     maximum = min(max(max_angle, 0.0), pi)
     minimum = min(max(min_angle, 0.0), maximum)
     present = length(limb.end)
@@ -79,7 +79,10 @@ def distance_at(limb, angle):
 
 
 def softened(distance, greatest, soften):
-    """The parabola from `soften * greatest`, slope 1, to `greatest`, slope 0, reached at `(2 - soften) * greatest`."""
+    """The softened distance: a parabola from `soften * greatest`, with slope 1, up to `greatest`, with slope 0.
+
+    It arrives there at a distance of `(2 - soften) * greatest`.
+    """
     soften = min(max(soften, 0.0), 1.0)
     start, arrival = soften * greatest, (2 - soften) * greatest
     if distance <= start or soften == 1.0:
@@ -90,7 +93,7 @@ def softened(distance, greatest, soften):
 
 
 def judge(limb, distance, soft, least, greatest, precision):
-    """The flags that the stages set when they move the end."""
+    """The status flags of the stages that move the end."""
     moved, status = precision.moved * limb.reach, REACHED
     if distance - limb.reach > moved:
         status |= TOO_FAR
@@ -106,14 +109,14 @@ def judge(limb, distance, soft, least, greatest, precision):
 
 
 def line_under_still_bone(limb, distance):
-    """The line on which the end lies at this distance while the upper bone stays where it is."""
+    """The line on which the end lies at this distance if the upper bone does not move."""
     along, height = triangle(limb, distance)
     up, normal = unit(limb.mid), np.cross(limb.line, limb.bend)
     return (along * up + height * np.cross(up, normal)) / limb.upper
 
 
 def triangle(limb, distance):
-    """Position of the mid joint along and across the line, by the law of cosines in factored form."""
+    """The position of the mid joint along and across the line, by the law of cosines in factored form."""
     total, difference = limb.reach, limb.upper - limb.lower
     if distance == 0.0:
         return 0.0, limb.upper
@@ -122,17 +125,17 @@ def triangle(limb, distance):
     return (distance + difference * total / distance) / 2, sqrt(area) / (2 * distance)
 
 
-# Where the mid joint goes
+# The position of the mid joint
 
 
 def carried(limb, line, precision):
-    """The bend, carried by the shortest turn of the present line onto the new one; whether they were opposite."""
+    """The bend, carried by the shortest turn of the present line onto the new one, and whether they are opposite."""
     turn, opposite = arc(limb.line, line, np.cross(limb.line, limb.bend), precision)
     return unit(reject(matrix(turn) @ limb.bend, line)), opposite
 
 
 def bent(limb, line, kind, precision):
-    """The bend on the new line, and whether something arbitrary decided it."""
+    """The bend on the new line, and whether it is arbitrary."""
     if kind == "nearest":
         side = reject(limb.mid, line)
         if length(side) > precision.straight * limb.reach:
@@ -142,7 +145,7 @@ def bent(limb, line, kind, precision):
 
 
 def poled(bend, singular, line, pole, amount, precision):
-    """The bend turned towards the pole, the shorter way, by that part of the angle."""
+    """The bend, turned by a share of the angle to the pole, the shorter way, and whether it is arbitrary."""
     if pole is None or not np.any(pole) or amount == 0.0:
         return bend, singular
     side = reject(unit(pole), line)
@@ -158,7 +161,7 @@ def poled(bend, singular, line, pole, amount, precision):
 
 @dataclass(frozen=True)
 class Placed:
-    """Mid and end joint seen from the root, the bend there, and what happened."""
+    """The new mid and end joint relative to the root, the normal of the bend, the status, and whether nothing moved."""
 
     mid: np.ndarray
     end: np.ndarray
@@ -168,7 +171,7 @@ class Placed:
 
 
 def place(mid, lower, end, target, on_end, options, precision):
-    """Both joints of the limb for the target, all seen from the root; `on_end`: target and end are the same numbers."""
+    """The joints of the limb for a target, all relative to the root. `on_end` says that the target equals the end."""
     limb = measure(mid, lower, end, options["hinge"], target, precision)
     weight = clamp01(options["weight"])
     least, greatest = legal_distances(limb, options["min_angle"], options["max_angle"])
@@ -216,7 +219,7 @@ def angle_between(a, b):
 
 
 def in_cone(limb, wished, line, bend, along, height, options, precision):
-    """The joints with the upper bone inside the cone, which is widened to the present one."""
+    """The joints with the upper bone inside the cone, which is widened to include the present upper bone."""
     axis = unit(options["cone_axis"])
     limit = max(min(max(options["cone_angle"], 0.0), pi), angle_between(limb.mid, axis))
     if angle_between(wished.mid, axis) <= limit:
@@ -225,7 +228,7 @@ def in_cone(limb, wished, line, bend, along, height, options, precision):
     x, y = np.dot(bend, axis), np.dot(across, axis)
     tilt, needed = sqrt(x * x + y * y), limb.upper * cos(limit) - along * np.dot(line, axis)
     if tilt <= ROUNDING and needed <= ROUNDING * limb.upper:
-        return wished  # about the line, the whole circle is as legal as the present mid joint
+        return wished  # every mid joint on the circle about the line is as legal as the present one
     swing = height * tilt
     if needed > swing:
         return beside_cone(limb, wished, line, axis, limit, options, precision)
@@ -238,7 +241,10 @@ def in_cone(limb, wished, line, bend, along, height, options, precision):
 
 
 def beside_cone(limb, wished, line, axis, limit, options, precision):
-    """No mid joint on the circle is legal: the upper bone on the cone nearest to it, the lower one towards the goal."""
+    """The joints if no mid joint on the circle is legal: the upper bone lies on the cone, nearest to the circle.
+
+    The lower bone points to the goal.
+    """
     towards, status = reject(line, axis), wished.status
     side = 1 if angle_between(wished.mid, line) < angle_between(line, axis) else -1
     if length(towards) <= precision.parallel:
@@ -252,7 +258,7 @@ def beside_cone(limb, wished, line, axis, limit, options, precision):
 
 
 def pointed(limb, mid, wished, options, precision):
-    """The end of a lower bone that points at the goal as far as the angle limits allow."""
+    """The end of a lower bone that points to the goal as far as the angle limits allow."""
     maximum = clamp(options["max_angle"], 0.0, pi)
     minimum = clamp(options["min_angle"], 0.0, maximum)
     own = angle_between(-limb.mid, limb.end - limb.mid)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The twin's vectors and quaternions (w, x, y, z), and what counts as nothing in each precision."""
+"""The twin's functions of vectors and quaternions (w, x, y, z), and the sizes that count as zero in each precision."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 @dataclass(frozen=True)
 class Precision:
-    """What counts as nothing, in units of the reach."""
+    """The greatest sizes that count as zero; lengths are in units of the reach."""
 
     straight: float  # distance of the mid joint from the line root-end
     moved: float  # distance by which a stage moved the end
-    parallel: float  # sine of an angle that input rounding alone can make
+    parallel: float  # sine of an angle that the rounding of the input alone can cause
 
     @staticmethod
     def of(dtype) -> Precision:
@@ -50,7 +50,7 @@ def reject(v, axis):
 
 
 def perpendicular(v):
-    """A unit vector perpendicular to v that depends on nothing else: v crossed with the axis it has least of."""
+    """A unit vector perpendicular to v that depends only on v: v crossed with the axis of its least component."""
     return unit(np.cross(v, np.eye(3)[np.argmin(np.abs(v))]))
 
 
@@ -68,7 +68,7 @@ def conjugate(q):
 
 
 def matrix(q):
-    """The rotation matrix of a quaternion of any length; a zero one is the identity."""
+    """The rotation matrix of a quaternion of any length. A zero quaternion gives the identity."""
     if not np.any(q):
         return np.eye(3)
     w, x, y, z = unit(q / np.max(np.abs(q)))
@@ -91,16 +91,16 @@ def quaternion(m):
 
 
 def handedness(m):
-    """1 or, for a mirrored matrix, -1."""
+    """1, or -1 for a mirrored matrix."""
     return 1.0 if np.linalg.det(m) > 0 else -1.0
 
 
 def nearest_rotation(m):
     """The rotation nearest to m by least squares (Kabsch 1976).
 
-    Of a mirrored m it may be one of many: where the least singular values are equal to 1e-5 of the greatest, the one
-    that differs from the polar factor of -m by half a turn about the first of m's own axes x, y, z that lies within 60
-    degrees of their vectors, projected on them.
+    For a mirrored m, the result is the polar factor of -m with half a turn. The turn's axis is the first of m's own
+    axes x, y, z that lies within 60 degrees of the vectors of the least singular values, projected onto these vectors.
+    Singular values that differ by at most 1e-5 of the greatest count as equal; many rotations are then as near.
     """
     u, s, vt = np.linalg.svd(m)
     if handedness(u @ vt) > 0:
@@ -111,7 +111,7 @@ def nearest_rotation(m):
 
 
 def arc(a, b, axis, precision=DOUBLE):
-    """The shortest rotation of direction a onto b, about the axis where they are opposite; whether they were."""
+    """The shortest rotation of direction a onto b, about `axis` if they are opposite, and whether they are."""
     a, b, axis = unit(a), unit(b), reject(axis, unit(a))
     if length(a + b) > precision.parallel:
         return shortest(a, b), False
@@ -120,7 +120,11 @@ def arc(a, b, axis, precision=DOUBLE):
 
 
 def shortest(a, b):
-    """From the shorter of sum and difference, at right angles to a: so nearly opposite vectors meet, too."""
+    """The shortest rotation of unit vector a onto unit vector b.
+
+    Its axis comes from the shorter one of sum and difference and is perpendicular to a, which makes it exact for nearly
+    opposite vectors, too.
+    """
     across = a + b if length(a + b) < length(b - a) else b - a
     normal = reject(np.cross(a, across), a)
     if not np.any(normal):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Calls of all functions, and an import, in which one allocation after the other fails: python tests/starved.py.
 
-Each raises MemoryError, or does without that memory and gives its result, and keeps nothing. For test_leaks.py, in a
-process of its own, as a failing allocation may hit Python itself.
+Each call must raise MemoryError, or return the right result without this memory, and keep no memory. test_leaks.py runs
+this file in a process of its own, because a failing allocation may hit Python itself.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import numpy as np
 from functions import FUNCTIONS
 from lent import each, lend_inputs, lend_outputs
 
-ENOUGH = 20  # calls in a row that went well: all allocations before have failed once
-ROUNDS = 16  # at most: a leak keeps blocks in every round, whereas Python's own caches were full after 8 at most
+ENOUGH = 20  # successful calls in a row after which every allocation of the call has failed once
+ROUNDS = 16  # the most rounds: a leak keeps blocks in every round, while Python's own caches were full after at most 8
 
 
 def starve(call, first, count):
-    """The result, or None for a MemoryError, of a call in which the allocations from `first` on fail."""
+    """The result of a call in which `count` allocations from number `first` on fail, or None for a MemoryError."""
     _testcapi.set_nomemory(first, first + count)
     try:
         return call()
@@ -35,7 +35,7 @@ def starve(call, first, count):
 
 
 def shortages(call, is_right, count):
-    """How many allocations made the call fail; a call that went on all the same must give what it should."""
+    """The number of allocations whose failure makes the call fail. Other calls must return the right result."""
     short = first = well = 0
     while well < ENOUGH:
         result = starve(call, first, count)
@@ -50,7 +50,7 @@ def same_as(expected):
 
 
 def cases():
-    """Every function with views and with lists, into given buffers and into new arrays."""
+    """Calls of every function with views and with lists, into given buffers and into new arrays, by name."""
     for function in FUNCTIONS.values():
         views = lend_inputs(function)
         for given in (views, {name: view.tolist() for name, view in views.items()}):
@@ -60,18 +60,18 @@ def cases():
                 call = partial(getattr(ik2bone, function.name), *function.before, *positional, out=out, **options)
                 yield f"{function.name}, {type(positional[0]).__name__}s, {'new' if out is None else 'given'} out", call
         for view in views.values():
-            view.release()  # a BufferError where a call that failed still holds it
+            view.release()  # raises BufferError if a failed call still holds the view
 
 
 def fresh_multiply():
-    """By a new module, whose first result makes it look for numpy."""
+    """The result of `multiply` of a newly imported module, whose first result makes it look for numpy."""
     module = _imp.create_dynamic(ik2bone._core.__spec__)
     _imp.exec_dynamic(module)
     return module.multiply([1.0, 0, 0, 0], [0.0, 1, 0, 0])
 
 
 def blocks_kept(call, is_right):
-    """Shortages of a round, and the memory that the first round that keeps little, or the last one, leaves behind."""
+    """The shortages and the kept blocks of memory of a round: the first that keeps few blocks, or the last round."""
     for _ in range(ROUNDS):
         blocks = sys.getallocatedblocks()
         short = shortages(call, is_right, 1) + shortages(call, is_right, 10**6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tools of the optional group `check` find nothing: types of the package, the stub, and the stable interface."""
+"""The tools of the optional group `check` find no errors in types, in the stub, and in the use of the stable ABI."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ without: None = ik2bone.solve_pose(matrix, matrix, point, point).end
 
 
 def run(module, *arguments):
-    """Run a module of the group, which `pip install .[check]` brings, or skip."""
+    """Run a module of the group `check` and return its output, or skip the test if the module is not installed."""
     pytest.importorskip(module.partition(".")[0], reason=f"{module} is not installed; pip install .[check]")
     stubs = os.environ | dict(MYPYPATH=str(ROOT / "native"))
     command = [sys.executable, "-m", module, *arguments]
@@ -47,7 +47,7 @@ def test_the_package_is_strictly_typed():
 
 
 def test_arrays_are_typed_as_outs_and_corrections_as_factors(tmp_path):
-    """On every Python: numpy tells type checkers only from 3.12 on that its arrays are buffers."""
+    """Checked for Python 3.11, because numpy declares its arrays as buffers to type checkers only from 3.12 on."""
     uses = tmp_path / "uses.py"
     uses.write_text(USES)
     run("mypy", "--python-version", "3.11", str(uses))

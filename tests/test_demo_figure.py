@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The demo's body of solids, where it is not that of a biped."""
+"""The demo's body of solids for an animal on four legs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from demo.figure import TRUNK, Body, Foot, _head_and_tail
 
 FACING = (1.0, -1.0)
-# Bones of an animal that faces along X: parent, joint, and end where no bone follows.
+# The bones of an animal that faces along X: parent and joint.
 BONES = {
     "hip": (None, (0.0, 0.0, 1.0)),
     "tail": ("hip", (-0.1, 0.0, 1.0)),
@@ -22,7 +22,7 @@ PAIRS = {"hind": ("hip", 0.0), "front": ("spine", 1.1)}
 
 
 def make_animal(facing):
-    """The body and the feet of an animal on four legs, facing along X or against it."""
+    """The body and the feet of an animal on four legs that faces along X (1) or against X (-1)."""
     bones = dict(BONES)
     feet = []
     for pair, (parent, x) in PAIRS.items():

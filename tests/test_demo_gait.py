@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The demo's walking stride, judged by forward kinematics of the angles that it returns."""
+"""The demo's walking stride, judged by forward kinematics of its angles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stride() -> gait.Stride:
 
 @pytest.fixture(scope="module")
 def sole(stride: gait.Stride) -> np.ndarray:
-    """Heel, ball and tip of the toes over the stride (3, PHASES)."""
+    """The paths (3, PHASES) of heel, ball and tip of the toes over the stride."""
     thigh, shin, foot = (np.exp(1j * pitch) for pitch in (stride.thigh, stride.shin, stride.foot))
     ankle = stride.hips - 1j * LEG.thigh * thigh - 1j * LEG.shin * shin
     ball = ankle + LEG.ball * foot
@@ -62,7 +62,7 @@ def test_both_halves_of_the_stride_move_the_hips_alike(stride):
 
 
 def test_people_walk_at_this_length_of_stride(stride):
-    # The two recorded walks that the curves are fitted to have strides of 1.54 and 1.86 legs.
+    # The two recorded walks to which the curves are fitted have strides of 1.54 and 1.86 legs.
     assert 1.54 < stride.length / REACH < 1.86
 
 
@@ -70,7 +70,7 @@ def test_people_walk_at_this_length_of_stride(stride):
     ("terms", "joint", "worst", "mean"), [(gait.THIGH, "thigh", 11, 6), (gait.KNEE, "knee", 25, 10)]
 )
 def test_joint_angles_stay_near_the_measured_curves(stride, terms, joint, worst, mean):
-    """As near as people are to each other: feet on one floor and legs that reach ask for the rest."""
+    """The angles are as near as those of people are to each other. Flat feet and legs within reach cause the rest."""
     angle = np.degrees({"thigh": stride.thigh, "knee": stride.thigh - stride.shin}[joint])
     error = np.abs(angle - gait.curve(terms, PHASES))
     assert error.max() < worst

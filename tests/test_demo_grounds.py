@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The numbers of the demo's generated grounds."""
+"""The heights of the demo's generated grounds."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_hills_hold_no_wave_outside_the_promised_lengths():
     line = np.stack([np.arange(0, 720, 0.1), np.zeros(7200)], axis=1)
     heights = grounds.heights("hills", line) * np.hanning(7200)
     spectrum = np.abs(np.fft.rfft(heights)) ** 2
-    # Along a line a wave looks longer than it is, never shorter.
+    # Along a line, a plane wave appears longer than it is, never shorter.
     assert spectrum[np.fft.rfftfreq(7200, 0.1) > 1 / 1.7].sum() < 1e-4 * spectrum.sum()
 
 

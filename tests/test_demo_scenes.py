@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the demo's stairs, bridge and platform are built of, in plain numbers."""
+"""The demo's prisms and boxes, the outline of its stairs, and the ride of its platform, without Blender."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demo.track import find_track
 
 
 def volume(solid) -> float:
-    """Of a closed mesh whose faces look outwards, by tetrahedra to the origin."""
+    """The volume of a closed mesh whose faces look outwards, as the sum of tetrahedra to the origin."""
     total = 0.0
     for face in solid.faces:
         a, *others = solid.points[face]
@@ -65,7 +65,7 @@ def test_clips_of_a_few_steps_begin_before_the_stairs_and_end_behind_them(way, l
 
 @pytest.fixture
 def way():
-    """That of a walk."""
+    """The way of a walk."""
     return find_track(make_walk(seconds=8).clip)
 
 

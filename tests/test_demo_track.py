@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where the demo lays its ground, and which instants it shows."""
+"""The place of the demo's ground, and the instants that the demo shows."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The documents: links lead somewhere, examples run, and every note, refusal and public name is described."""
+"""The documents: links have targets, examples run, and every note, refusal and public name is described."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")])
 NAMES = [page.name for page in PAGES]
 MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
-# How code refuses.
+# The beginnings of calls by which code refuses.
 REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
-# Texts that are neither refusals nor notes: arguments with these names, the names of stages, and all in these files.
+# Texts that are neither refusals nor notes: arguments with these names, names of stages, and all texts in these files.
 QUIET = ("description", "name")
 PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
 LABELS = ("ui/", "properties.py", "batch/command.py")
@@ -43,7 +43,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def broken(page: Path) -> Iterator[str]:
-    """Links of a page within the repository that lead nowhere."""
+    """The links of a page into the repository that have no target."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     for link in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"\w+:", link):
@@ -84,13 +84,13 @@ def test_the_python_of_a_page_runs_from_its_top_to_its_end(page, capsys):
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "py")], ids=lambda page: page.name)
 def test_excerpts_and_python_for_blender_are_python(page):
-    """Blocks of `py`, which needs Blender or what is told beside it; all of `python` runs."""
+    """Blocks of `py` need Blender or names from the text, so they are only parsed. Blocks of `python` are run."""
     for block in blocks(page, "py"):
         ast.parse(block)
 
 
 def keys_of(data: object) -> set[str]:
-    """All keys of objects in data, but for those of notes, which differ from code to code."""
+    """All keys of objects in data, except those of notes, which differ between codes."""
     if isinstance(data, dict):
         return set(data).union(*(keys_of(value) for key, value in data.items() if key not in ("worst", "notes")))
     return set().union(*map(keys_of, data)) if isinstance(data, list) else set()
@@ -156,13 +156,13 @@ def test_help_names_the_modules_for_use_among_those_that_it_lists():
 
 
 def as_pattern(template: str) -> str:
-    """What finds a sentence in a line; what stands in place of its placeholders {} is left open."""
+    """A regular expression for a template's text in a line, with any text in place of the placeholders {}."""
     parts = (part.strip() for part in template.split("{}"))
     return ".*?".join(re.escape(part) for part in parts if re.search(r"\w", part))
 
 
 def template_of(node: ast.AST) -> str:
-    """The text of a literal, {} for what is filled in; empty of anything else."""
+    """The text of a literal, with {} for the parts of an f-string that are filled in; empty for other nodes."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
@@ -171,7 +171,7 @@ def template_of(node: ast.AST) -> str:
 
 
 def is_quiet(node: ast.AST) -> bool:
-    """Whether texts in a part of the code are no messages: docstrings, descriptions, labels, sizes of progress."""
+    """Whether texts in a part of the code are no messages but docstrings, descriptions, labels or names of stages."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     if isinstance(node, ast.Call):
@@ -182,7 +182,7 @@ def is_quiet(node: ast.AST) -> bool:
 
 
 def sentences(node: ast.AST) -> Iterator[str]:
-    """The texts of four words and more in code, without those that are no messages."""
+    """The messages of four words and more in code."""
     if is_quiet(node):
         return
     text = template_of(node)
@@ -194,14 +194,14 @@ def sentences(node: ast.AST) -> Iterator[str]:
 
 
 def refusals(node: ast.AST) -> Iterator[str]:
-    """The texts that code refuses with, and by which it says why an operator cannot run."""
+    """The texts of refusals in code, and those that say why an operator cannot run."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call).startswith(REFUSES):
             yield from (template_of(argument) for argument in call.args if template_of(argument).strip("{}"))
 
 
 def undescribed(texts: Iterator[str]) -> list[str]:
-    """Those texts that no line of the page of messages has."""
+    """The texts that are on no line of the page of messages."""
     lines = MESSAGES.splitlines()
     return [text for text in texts if not any(re.search(as_pattern(text), line) for line in lines)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The notebooks run from the first cell to the last, draw, and do what their text says."""
+"""The notebooks run from the first cell to the last, draw pictures, and do what their text says."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from examples import bvh, formula_walk
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-# Of shared clips, the axis that points up, and the joints of the left leg from hip to toes.
+# The axis that points up in shared clips, and their joints of the left leg from hip to toes.
 CLIPS = {
     "cmu_131_01_startwalkstop": ("Y", ("LeftHip", "LeftKnee", "LeftAnkle", "LeftToe")),
     "ad_zombie_walk": ("Z", ("LeftUpLeg", "LeftLeg", "LeftFoot", "LeftToeBase")),
@@ -22,7 +22,7 @@ CLIPS = {
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    """Run a notebook in an empty folder with other parameters and more cells, and return it."""
+    """A function that runs a notebook in an empty folder, with other parameters and more cells, and returns it."""
     nbformat = pytest.importorskip("nbformat", reason="needs nbclient: pip install .[test]")
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient: pip install .[test]")
     for module in ("ipykernel", "ipywidgets", "matplotlib"):
@@ -43,10 +43,10 @@ def run(tmp_path, monkeypatch):
 
 
 def _send_and_look(channel, message):
-    """Send a message to the kernel, then look whether the kernel has replied.
+    """Send a message to the kernel, then check whether the kernel has replied.
 
-    A widget's message is sent while nbclient waits for its cell's reply. Sending uses up the only signal that the
-    reply has arrived, so that nbclient waited for as long as a cell may take (github.com/jupyter/nbclient/issues/312).
+    A widget's message is sent while nbclient waits for the reply of the widget's cell. Sending uses up the only signal
+    of a reply that has arrived, and nbclient would wait until its timeout (github.com/jupyter/nbclient/issues/312).
     """
     import zmq
 
@@ -60,7 +60,7 @@ def pictures(notebook):
 
 
 def printed(notebook):
-    """What the last cell printed."""
+    """The text that the last cell printed."""
     return "".join(output["text"] for output in notebook.cells[-1].outputs if output.output_type == "stream")
 
 
@@ -86,7 +86,7 @@ def test_a_million_limbs_all_reach_their_targets(run):
 
 def test_sliders_solve_and_draw_again(run):
     moved = "limits.children[0].value, limits.children[2].value = 0.0, 120"
-    # What a slider's function draws goes to its own output, which the kernel knows once a cell has ended.
+    # A slider's function draws into an output of its own, whose content the kernel knows only after the cell's end.
     read = "print(json.dumps([str(output) for output in limits.out.outputs]))"
     notebook = run("limits", f"import json\n{read}", moved, read)
     before, after = ("".join(json.loads(printed_by(cell))) for cell in (notebook.cells[-3], notebook.cells[-1]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension's zip names the wheels that it holds, and the platforms that these are for."""
+"""The manifest in the extension's zip names the zip's wheels and their platforms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAC, WINDOWS = "cp311-abi3-macosx_11_0_arm64", "cp311-abi3-win_amd64"
 
 @pytest.fixture
 def staged(tmp_path, monkeypatch):
-    """What staging wheels of these tags writes into the manifest."""
+    """A function that stages wheels of these tags and returns the staged manifest."""
     monkeypatch.setattr(extension, "STAGE", tmp_path / "stage")
 
     def stage(*tags, version=ik2bone.__version__):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fuzz: its fast twin agrees with the readable one and with sixty digits and finds planted faults; a short run."""
+"""The fuzz: its fast twin agrees with the readable twin and with sixty digits, and finds planted faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fuzz.bulk import bulk_calls
 from tests.fuzz.calls import Call
 from tests.fuzz.trials import mesh_trial, results_of, trial
 
-sys.path.append(str(Path(__file__).parent))  # the twin's modules know each other by their bare names
+sys.path.append(str(Path(__file__).parent))  # the twin's modules import each other by their bare names
 import precise  # noqa: E402
 import reference  # noqa: E402
 from reference_vectors import Precision, quaternion  # noqa: E402
@@ -26,14 +26,14 @@ ROWS = 300
 
 
 def call_of(name: str, seed: int, number: int, rows: int = ROWS) -> Call:
-    """The call of this number among those of one function, of rows that are not made hard."""
+    """The call of this number among those of one function, with rows that are not made hard."""
     with np.errstate(all="ignore"):
         calls = list(bulk_calls(np.random.default_rng(seed), rows, name, wild=0.0))
     return calls[number % len(calls)]
 
 
 def rows_of(call: Call):
-    """The arguments of each row, the positional ones apart."""
+    """The arguments of each row: the positional ones, and the others by name."""
     for row in range(call.count):
         given = {name: call.rows(name)[row] for name in call.values}
         given = {name: value if value.ndim else float(value) for name, value in given.items()}
@@ -41,7 +41,7 @@ def rows_of(call: Call):
 
 
 def stacked(call: Call, rows: list[tuple]) -> dict[str, np.ndarray]:
-    """Results of all rows by their names, in the kind of the call."""
+    """The results of all rows by name, in the precision of the call."""
     columns = zip(call.function.outputs, zip(*rows, strict=True), strict=True)
     kinds = {name: np.dtype("u1") if name == "status" else call.kind for name in call.function.outputs}
     return {name: np.array(column, kinds[name]) for name, column in columns if column[0] is not None}
@@ -50,14 +50,14 @@ def stacked(call: Call, rows: list[tuple]) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", ["solve", "solve_pose", "orient"])
 @np.errstate(all="ignore")
 def test_the_fast_twin_agrees_with_the_readable_one(name):
-    """But for few rows: the readable one computes in double and keeps half of its digits on the hardest."""
+    """A few rows may differ, because the readable twin, in double precision, has half of its digits on the hardest."""
     checked = differing = 0
     for number in range(12):
         call = call_of(name, number, 3 * number, 60)
         twins = getattr(reference, name)
         rows = [twins(*points, precision=Precision.of(call.kind), **options) for points, options in rows_of(call)]
         results = stacked(call, rows)
-        if name == "solve_pose" and "end" in results:  # of joints that stay, where the solver must be exact
+        if name == "solve_pose" and "end" in results:  # joints that do not turn, for which the solver must be exact
             results["end"][np.abs(results["end"] - [1, 0, 0, 0]).max(-1) < 1e-12] = 1, 0, 0, 0
         codes = twin.judge(call, results)
         checked += call.count
@@ -66,7 +66,7 @@ def test_the_fast_twin_agrees_with_the_readable_one(name):
 
 
 def ordinary(call: Call) -> np.ndarray:
-    """Rows that sixty digits can solve: neither invalid nor told singular nor given a zero direction."""
+    """The rows that `precise` can solve: neither invalid nor singular, and without directions of length zero."""
     status = results_of(call, call.values)[-1]
     directions = [name for name in ("pole", "hinge", "cone_axis") if name in call.values]
     return (status & 48 == 0) & np.all([np.any(call.values[name], axis=-1) for name in directions], axis=0)
@@ -75,7 +75,7 @@ def ordinary(call: Call) -> np.ndarray:
 @pytest.mark.parametrize("name", ["solve", "solve_pose"])
 @np.errstate(all="ignore")
 def test_the_fast_twin_agrees_with_sixty_digits(name):
-    """They have no status, and no answer for rows that are singular."""
+    """The solver in sixty digits has no status, and no answer for singular rows."""
     checked = differing = 0
     for number in range(0, 40, 4):
         call = call_of(name, 3, number, 6)
@@ -86,7 +86,7 @@ def test_the_fast_twin_agrees_with_sixty_digits(name):
             try:
                 exact = getattr(precise, name)(*points, straight=float(Precision.of(call.kind).straight), **options)
             except (ValueError, ZeroDivisionError):
-                continue  # it has no answer
+                continue  # the row has no answer
             places = [np.array(part, float) for part in exact if part is not None]
             for key, place in zip([key for key in got if key not in ("miss", "status")], places, strict=True):
                 got[key][row] = quaternion(place) if place.shape == (3, 3) else place
@@ -111,9 +111,9 @@ FAULTS = {
 
 
 def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str) -> None:
-    """Have rows judged by a copy of the twin in which one formula is wrong.
+    """Let rows be judged by a copy of the twin in which one formula is wrong.
 
-    It is compiled for few rows, and nearly all of them differ: neither optimizing nor many samples of each would pay.
+    The copy judges few rows, nearly all of which differ. So it is compiled without optimization and takes few samples.
     """
     found = 0
     for source in twin.SOURCE.parent.glob("twin*.[ch]"):
@@ -135,7 +135,7 @@ def test_a_planted_fault_is_found(name, tmp_path, monkeypatch):
 
 
 def named(call: Call) -> dict[str, np.ndarray]:
-    """What the solver gives for a call, by name, of one row in each first place."""
+    """The solver's results for a call, by name, with one row along the first axis for each row of the call."""
     shapes = call.function.outputs
     results = zip(shapes, results_of(call, call.values), strict=True)
     return {n: r.reshape(call.count, *shapes[n]) for n, r in results if r is not None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the matrix of Blender versions prints: every version has a row, and none that fails or is missing is silent."""
+"""The output of the matrix of Blender versions: a row per version, with the reason if it fails or is missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ open(sys.argv[2], "w").write(json.dumps(told | {"doing": "batch"}))
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
-    """The exit code and the lines printed, where the steps are replaced by a script."""
+    """A function that runs the matrix with a script instead of the steps: the exit code and the printed lines."""
     (tmp_path / "ik2bone-0.1.0.zip").touch()
 
     def run(script, *versions):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How packages are built and described: Pythons, platforms, cglm, and what an index page shows."""
+"""The building and the description of packages: Pythons, platforms, cglm, and the text for a package index."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_wheels_are_built_for_every_platform_of_the_extension():
 
 @pytest.fixture
 def setup():
-    """The names of setup.py, which sets nothing up where it is no main program."""
+    """The names of setup.py, which does not run the set-up unless it is the main program."""
     pytest.importorskip("setuptools", reason="setuptools is not installed")
     return runpy.run_path(str(extension.ROOT / "setup.py"))
 
 
 def links(text):
-    """All targets of links and pictures."""
+    """The targets of all links and pictures in a text."""
     return re.findall(r"\]\(([^)]+)\)", text)
 
 
@@ -96,8 +96,9 @@ def test_one_address_in_the_project_completes_every_link_of_the_metadata(setup, 
 
 @pytest.fixture
 def packages(tmp_path, monkeypatch, capsys):
-    """The exit code and the lines printed by the program that tests packages, where it runs a function in place of
-    commands.
+    """A function that runs the program that tests packages, with a function instead of commands.
+
+    It returns the exit code and the printed lines.
     """
     from tests.packages import __main__ as program
 
@@ -152,7 +153,7 @@ def test_the_core_uses_the_headers_that_the_build_asks_for():
 def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
     pytest.importorskip("setuptools", reason="setuptools is not installed")
     build = ["build_ext", f"--build-temp={tmp_path}", f"--build-lib={tmp_path}"]
-    # A compiler that looks for headers nowhere.
+    # A compiler that searches no folder for headers.
     nothing = {"CC": "cc -nostdinc", "PKG_CONFIG": "false", "CGLM_INCLUDE_DIR": ""}
     command = [sys.executable, "-W", "ignore", "setup.py", "-q", *build]
     answer = subprocess.run(command, cwd=extension.ROOT, env=os.environ | nothing, capture_output=True, text=True)
@@ -163,7 +164,7 @@ def test_missing_headers_of_cglm_are_told_in_one_line(tmp_path):
 
 @pytest.fixture
 def archive(tmp_path):
-    """An archive like cglm's, its address and its sum."""
+    """The address and the SHA-256 of an archive like that of cglm."""
     path = tmp_path / "cglm.tar.gz"
     with tarfile.open(path, "w:gz") as made:
         for name, text in (("include/cglm/cglm.h", b"#define CGLM\n"), ("src/cglm.c", b""), ("../../out.h", b"")):

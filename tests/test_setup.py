@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is missing on a system is told before anything is downloaded."""
+"""The set-up names missing parts of the system before it downloads anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def fails(tmp_path):
-    """Begin the set-up with a changed environment and text of the script; what it tells as it fails."""
+    """A function that runs the set-up with a changed environment and script, and returns the message of its failure."""
     if sys.version_info[:2] not in ((3, 11), (3, 13)):
         pytest.skip("set up by Python 3.11 or 3.13 alone")
 

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Run as a script, Python knows this file's folder alone.
+# If this file runs as a script, the import path has only this file's folder.
 sys.path.append(str(ROOT))
 STAGE, GUIDE = ROOT / "build" / "extension", "guide.html"
-# Blender's names of platforms, by beginning and end of the names that wheels have for them.
+# Blender's names of platforms, by the beginning and end of the platform tag in a wheel's name.
 PLATFORMS = {
     ("linux", "x86_64"): "linux-x64",
     ("manylinux", "x86_64"): "linux-x64",
@@ -28,7 +28,10 @@ PLATFORMS = {
 
 
 def main(output: Path) -> None:
-    """Stage, build into `output` with all wheels that lie there, validate; the exit code is that of Blender's tool."""
+    """Build the extension into `output`, with all wheels in that folder, and validate it.
+
+    The process ends with the exit code of Blender's tool if the tool fails.
+    """
     wheels = sorted(output.glob("ik2bone-*.whl"))
     if not wheels:
         sys.exit(f"A wheel of ik2bone is expected in {output}; run make wheel.")
@@ -41,8 +44,9 @@ def main(output: Path) -> None:
 
 
 def stage(wheels: list[Path]) -> None:
-    """Copy the add-on and the wheels; the manifest names them here only, so that the working tree needs none. The
-    licences come along, and the user guide, which is made of the documents.
+    """Copy the add-on, the licence and the wheels into the stage, and make the user guide there.
+
+    Only the staged manifest names the wheels, so that the working tree needs none.
     """
     shutil.rmtree(STAGE, ignore_errors=True)
     shutil.copytree(ROOT / "addon", STAGE, ignore=shutil.ignore_patterns("__pycache__"))
@@ -57,12 +61,12 @@ def stage(wheels: list[Path]) -> None:
         sys.exit(f"{manifest.name}: expected the version of the package, {', '.join(sorted(versions))}.")
     listed = json.dumps([f"./wheels/{wheel.name}" for wheel in wheels])
     platforms = json.dumps(sorted({platform_of(wheel) for wheel in wheels}))
-    # In front, because a key after a table would belong to the table.
+    # The keys are put in front, because a key after a table would belong to the table.
     manifest.write_text(f"wheels = {listed}\nplatforms = {platforms}\n{text}")
 
 
 def guide_page(docs: Path) -> str:
-    """The page of the user guide, by a library that the optional group `test` brings."""
+    """The HTML page of the user guide, made with a library of the optional group `test`."""
     try:
         from tools.guide_page import build
     except ModuleNotFoundError as error:
@@ -71,7 +75,7 @@ def guide_page(docs: Path) -> str:
 
 
 def platform_of(wheel: Path) -> str:
-    """Blender's name of the platform that a wheel is for."""
+    """Blender's name of a wheel's platform."""
     tag = wheel.stem.split("-")[-1].split(".")[0]
     for (system, machine), name in PLATFORMS.items():
         if tag.startswith(system) and tag.endswith(machine):
@@ -80,7 +84,7 @@ def platform_of(wheel: Path) -> str:
 
 
 def blender_tool() -> Path:
-    """Blender's extension tool inside the installed `bpy`, found without importing it."""
+    """Blender's extension tool inside the installed `bpy`, found without an import of `bpy`."""
     spec = importlib.util.find_spec("bpy")
     if spec is None or spec.origin is None:
         sys.exit("The bpy module is not installed; run make wheel.")
@@ -88,7 +92,7 @@ def blender_tool() -> Path:
 
 
 def run(tool: Path, *arguments: str) -> None:
-    """Run Blender's tool, ending with its exit code where it fails."""
+    """Run Blender's tool. If the tool fails, end the process with the tool's exit code."""
     code = subprocess.run([sys.executable, str(tool), *arguments], check=False).returncode
     if code:
         sys.exit(code)

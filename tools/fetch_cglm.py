@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Put the headers of cglm into a folder, for builds on systems without a package of it: fetch_cglm.py FOLDER."""
+"""Put the headers of cglm into a folder, for builds on systems without a package of cglm: fetch_cglm.py FOLDER."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from urllib.request import urlopen
 
 VERSION = "0.9.6"
 URL = f"https://github.com/recp/cglm/archive/refs/tags/v{VERSION}.tar.gz"
-# As the build recipes of Homebrew, Meson's WrapDB and xmake have it.
+# The same as in the build recipes of Homebrew, Meson's WrapDB and xmake.
 SHA256 = "be5e7d384561eb0fca59724a92b7fb44bf03e588a7eae5123a7d796002928184"
 
 
 def fetch(folder: Path, url: str = URL, sha256: str = SHA256) -> None:
-    """Download, check and unpack the headers into `folder`/include."""
+    """Download the archive, check it against its SHA-256 and unpack its headers into `folder`/include."""
     with urlopen(url) as answer:
         data = answer.read()
     found = hashlib.sha256(data).hexdigest()

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The user guide as one HTML page without any other file, which the extension's zip brings along.
+"""The user guide as one HTML page that needs no other file, for the extension's zip.
 
-Sphinx makes a site of many files, so the page is made of a few of its sources by the reader of Markdown under MyST.
+Sphinx makes a site of many files. This page is therefore made from some of its sources by markdown-it, the Markdown
+parser that MyST uses.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-# What an animator reads, one after the other; links to other documents become plain text.
+# The documents for animators, in the order of the page. Links to other documents become plain text.
 PAGES = ("guide", "contacts", "controls", "messages", "report")
-# Larger pictures (bytes) are left out, to keep the zip below a megabyte.
+# Pictures of more bytes are left out, to keep the zip below a megabyte.
 LARGEST = 40_000
 STYLE = """
 :root { color-scheme: light dark; }
@@ -32,7 +33,7 @@ h1 { border-top: 1px solid #8886; padding-top: 1.5rem; }
 
 
 def build(docs: Path) -> str:
-    """The page made of the documents in a folder."""
+    """The HTML page made from the documents in the folder `docs`."""
     reader = MarkdownIt("commonmark").enable("table")
     pages = {name: reader.parse((docs / f"{name}.md").read_text(encoding="utf-8")) for name in PAGES}
     contents = "\n".join(_listed(name, tokens) for name, tokens in pages.items())
@@ -47,27 +48,30 @@ def build(docs: Path) -> str:
 
 
 def _headings(tokens: list[Token]) -> Iterator[tuple[Token, str]]:
-    """The tokens that open headings, with what these say."""
+    """The tokens that open headings, each with the text of its heading."""
     for token, inside in zip(tokens, tokens[1:], strict=False):
         if token.type == "heading_open":
             yield token, inside.content
 
 
 def _anchor(page: str, title: Token, text: str) -> str:
-    """The name of a section: that of its document for the first heading, with the heading's own after it for others."""
+    """The anchor of a section: the document's name for its title, and this name with the heading's text for others."""
     own = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
     return page if title.tag == "h1" else f"{page}-{own}"
 
 
 def _listed(page: str, tokens: list[Token]) -> str:
-    """A line of the table of contents: a document and its main sections."""
+    """The line of a document in the table of contents: links to its title and its main sections."""
     found = [(title, text) for title, text in _headings(tokens) if title.tag in ("h1", "h2")]
     links = [f'<a href="#{_anchor(page, title, text)}">{escape(text)}</a>' for title, text in found]
     return f"<p><strong>{links[0]}</strong>: {', '.join(links[1:])}</p>" if links[1:] else f"<p>{links[0]}</p>"
 
 
 def _fitted(tokens: list[Token], page: str, docs: Path) -> Iterator[Token]:
-    """The parts of a line with links into this page, without those to other files, and with small pictures in it."""
+    """The tokens of a line, fitted to the page: links go to the page or the web, and small pictures are embedded.
+
+    Links to other files and larger pictures are left out.
+    """
     is_link = True
     for token in tokens:
         if token.type == "image":
@@ -84,7 +88,7 @@ def _fitted(tokens: list[Token], page: str, docs: Path) -> Iterator[Token]:
 
 
 def _link(link: str, page: str) -> str | None:
-    """Where a link leads on the page; None if that is elsewhere."""
+    """The target of a link of the document `page`: an anchor of this page, a web address, or None for other files."""
     path, _, anchor = link.partition("#")
     target = path.removesuffix(".md") or page
     if target not in PAGES:

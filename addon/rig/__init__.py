@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs and hips of an armature: found, chosen and checked."""
+"""Finding, choosing and checking the limbs and the hips of an armature."""

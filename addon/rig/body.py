@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What of an armature a run plants: its limbs, and the hips that may move."""
+"""The parts of an armature that a run plants: limbs, toes, and the bone that moves the hips."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,22 +19,22 @@ from .choose import choose_limbs
 from .controls_find import named_hips
 from .limb import Limb
 
-# Constraints that bring a bone to the place of another one.
+# Constraints that move a bone to the location of another bone.
 PLACING = {"COPY_TRANSFORMS", "COPY_LOCATION"}
 SOME_LEGS = "only some of the legs are planted, so the hips stay"
-# Scales along an object's axes that differ by less than this factor are even: the tests' walker drifts by 0.0002 of its
-# leg then, and by 0.005 at scales of 1, 1.2 and 0.9.
+# The scale of an object is even if its largest and smallest scale differ by less than this factor. The tests' walker
+# then drifts by 0.0002 of its leg; it drifts by 0.005 at scales of 1, 1.2 and 0.9.
 EVEN = 1.01
 NO_HIPS = "no bone that carries all legs is free to move, so the hips stay"
 
 
 @dataclass(frozen=True)
 class Body:
-    """The limbs to turn, the bone that carries all legs if it may be moved, and what to tell the user about it.
+    """The limbs to turn, the bone that carries all legs if it may be moved, and sentences for the user.
 
-    `planned` are the limbs that are looked at: with any leg all the others, so that when and where it stands does not
-    change with the choice. `numbers` are the places of the limbs among all that the armature has, legs first; `toes`
-    are the toe bones to turn.
+    `planned` are the limbs that the planting core reads: with any leg it reads all legs, so that the contacts of a leg
+    do not depend on the choice of limbs. `numbers` are the indices of the limbs among all limbs of the armature, legs
+    first. `toes` are the toe bones to turn.
     """
 
     limbs: tuple[Limb, ...]
@@ -51,10 +51,10 @@ class Body:
 
 
 def find_body(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Body:
-    """The limbs that the options mean, and the hips; refuses limbs on which keys would not show.
+    """The limbs, toes and hips to plant. Raises `Refusal` if there are no limbs, or if keys on them would not show.
 
-    Where the rest pose leaves the legs open, they are told from the frames within `bounds`, those of the whole action,
-    so that no choice of frames changes them.
+    Where the rest pose does not show which limbs are legs, the poses on frames within `bounds` do. These are the first
+    and last frame of the whole action, so that the legs do not depend on the frames to plant.
     """
     refuse_unposed(armature)
     choice = choose_limbs(context, armature, options, bounds)
@@ -68,7 +68,7 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
     legs = [limb for limb in limbs if limb.is_leg]
     planned = tuple(limb for limb in choice.every if limb in limbs or (legs and limb.is_leg))
     if len(legs) < sum(limb.is_leg for limb in choice.every) or not legs:
-        # Moved hips would carry the other legs away from where they stand.
+        # A motion of the hips would move the standing feet of the legs that are not planted.
         told += (SOME_LEGS,) if options.use_hips and legs else ()
         return Body(limbs, planned, numbers, None, toes, told)
     hips = find_hips(armature, legs)
@@ -77,8 +77,10 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
 
 
 def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
-    """The lowest bone that carries all legs and the trunk, or its control; where that cannot move, its next ancestor
-    that can.
+    """The bone that can move all legs and the trunk, None if there is none.
+
+    In a generated rig it is known by name. Else it is the lowest bone that carries all legs and the trunk, or the
+    control of that bone; if neither can move, it is the nearest ancestor that can.
     """
     bones, moving = armature.pose.bones, Moving(armature)
     if generated := named_hips(moving):
@@ -87,7 +89,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
-    # Controls of feet may carry more bones than a plain trunk has.
+    # Branches with controls of legs do not count, because they may have more bones than a simple trunk.
     controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     # The trunk is the largest of all branches that hold no leg.
@@ -102,7 +104,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
         if control := _hips_control(moving, bones[name]):
             return control
         if moving.holds(bones[name]):
-            # What holds it in its place would do so under any ancestor that moves.
+            # The constraint that determines the location of this bone would also do so under an ancestor that moves.
             return None
         if moving.is_free(name):
             return name
@@ -110,7 +112,7 @@ def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
 
 
 def _sizes(armature: Object) -> Counter[str]:
-    """How many bones hang under each bone, itself included, by names."""
+    """The number of bones in the subtree of each bone, the bone itself included, by name."""
     sizes = Counter(armature.data.bones.keys())
     # Blender lists bones after their parents.
     for bone in reversed(armature.data.bones.values()):
@@ -120,7 +122,7 @@ def _sizes(armature: Object) -> Counter[str]:
 
 
 def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
-    """The bone that moves a bone by the only constraint on that, if keys move it in turn."""
+    """The target bone of the only active constraint on `bone`, if it copies the location and keys move the target."""
     found = moving.active(bone)
     if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
         return None
@@ -128,8 +130,9 @@ def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
 
 
 def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
-    """Refuse a negative scale, of the object or of a parent, that turns legs over which hang down under the same scale
-    made positive.
+    """Raise `Refusal` if a negative scale of the armature or of a parent turns a leg upside down.
+
+    Such a leg points up, and would hang down under the same scale made positive.
     """
     bones, world = armature.data.bones, np.array(armature.matrix_world)
     mirrored = [part for part in with_parents(armature) if min(part.scale) < 0.0]
@@ -148,7 +151,7 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
 
 def _toes(moving: Moving, legs: Iterable[Limb], options: PlantingOptions) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The toe bones that can be keyed, and sentences about the others."""
-    # Feet that touch the nearest surface with one point have no sole that toes would belong to.
+    # With another direction a foot touches the nearest surface with one point, and has no sole for toes to belong to.
     legs = [leg for leg in legs if leg.toe and leg.is_leg and options.direction == "DOWN"]
     feet = {leg.toe: leg.foot for leg in legs if not leg.controls}
     stiff = [leg.toe for leg in legs if leg.controls and not any(each.part == "toe" for each in leg.controls)]
@@ -162,7 +165,7 @@ def _toes(moving: Moving, legs: Iterable[Limb], options: PlantingOptions) -> tup
 
 
 def _tell_scale(armature: Object) -> tuple[str, ...]:
-    """A sentence about an object that is scaled, or sheared by its parents, differently along different axes."""
+    """A sentence about an armature object that is unevenly scaled, or sheared by its parents; else nothing."""
     scales = np.linalg.svd(np.array(armature.matrix_world.to_3x3()), compute_uv=False)
     if scales[0] <= EVEN * scales[-1]:
         return ()
@@ -172,7 +175,7 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
 
 
 def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
-    """What about a bone's F-curves keeps keys from being put, where they are put into the curves themselves."""
+    """A clause about a bone's rotation F-curve that takes no keys, if keys go into existing curves; else None."""
     bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
     if options.output == "NEW_ACTION" and options.frame_range != "CURRENT":
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps keys on bones from showing as they are: constraints, drivers, and how bones inherit."""
+"""Checks that keys on bones show unchanged: constraints, drivers and inheritance settings may prevent this."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from ..keys import actions, rotations
 from ..pose.evaluate import shown_channels, stepping
 from .limb import Limb, Switch
 
-# Constraints that change nothing but a bone's scale.
+# Constraints that change only the scale of a bone.
 SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
-# Constraints that leave a bone's place alone and do not depend on it.
+# Constraints that neither change the location of a bone nor depend on it.
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
-# Constraints that carry a bone as a parent does: its channels act within what carries it.
+# Constraints whose target carries a bone as a parent does: the bone's channels act in the space of the target.
 CARRYING = {"CHILD_OF", "ARMATURE"}
 # Constraints that act in some poses and not in others.
 LIMITING = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_DISTANCE", "TRANSFORM"}
-# A bone is where its channels put it up to this, in radians and as a share of its distance from the origin and its
-# length: a hundred times what single precision leaves of both.
+# A pose agrees with the bone's channels within this tolerance, in radians and as a share of the bone's length plus its
+# distance from the origin: a hundred times the error that single precision leaves in both.
 SAME = 1e-4
-# Constraints that do nothing where none of these properties is set.
+# The properties of which at least one has to be set for a constraint of this type to act.
 SWITCHES = {
     "COPY_LOCATION": ("use_x", "use_y", "use_z"),
     "COPY_ROTATION": ("use_x", "use_y", "use_z"),
@@ -37,25 +37,25 @@ SWITCHES = {
 
 @dataclass(frozen=True)
 class Moving:
-    """What moves the bones of an armature beside their own keys: data paths with keys or drivers, and constraints."""
+    """The keys, drivers and constraints that may move the bones of an armature."""
 
     armature: Object
 
     @cached_property
     def keyed(self) -> frozenset[str]:
-        """Data paths that the action in use keys."""
+        """The data paths of the F-curves in the assigned action that are not muted."""
         curves = actions.curves_of(actions.assigned(self.armature))
         return frozenset(curve.data_path for curve in curves if not curve.mute)
 
     @cached_property
     def driven(self) -> frozenset[str]:
-        """Data paths with a driver."""
+        """The data paths of the drivers that are not muted."""
         drivers = self.armature.animation_data.drivers if self.armature.animation_data else ()
         return frozenset(driver.data_path for driver in drivers if not driver.mute)
 
     @cached_property
     def reached(self) -> dict[str, str]:
-        """Names of bones that a chain of inverse kinematics moves, each with the bone that owns the constraint."""
+        """The names of bones in chains of inverse kinematics, each with the name of the constraint's owner."""
         return self._reached_by(self.solvers())
 
     def solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
@@ -67,7 +67,7 @@ class Moving:
         return {name: bone.name for bone, constraint in solvers for name in self.chain_of(bone, constraint)}
 
     def chain_of(self, bone: PoseBone, constraint: Constraint) -> list[str]:
-        """Names of the bones that inverse kinematics on a bone moves, from below."""
+        """The names of the bones that an inverse kinematics `constraint` on `bone` moves, the lowest first."""
         start = 0 if getattr(constraint, "use_tail", True) else 1
         end = start + constraint.chain_count if constraint.chain_count else None
         return line_of(self.armature, bone.name)[start:end]
@@ -80,7 +80,7 @@ class Moving:
         return {bone for bone in under if held.isdisjoint(line_of(self.armature, bone))}
 
     def active(self, bone: PoseBone) -> list[Constraint]:
-        """Constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
+        """The constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
         return [constraint for constraint in bone.constraints if self._acts(constraint)]
 
     def _acts(self, constraint: Constraint) -> bool:
@@ -93,11 +93,11 @@ class Moving:
 
     @cached_property
     def _solved(self) -> dict[str, str]:
-        """As `reached`, by those constraints alone that act on some frame."""
+        """As `reached`, but only for constraints that act on some frame."""
         return self._reached_by(pair for pair in self.solvers() if self._shows(*pair))
 
     def acting(self, bone: PoseBone) -> list[Constraint]:
-        """Active constraints of a bone without those that change nothing on any frame."""
+        """The active constraints of a bone, without constraints that have no effect on any frame."""
         return [each for each in self.active(bone) if self._shows(bone, each)]
 
     def _shows(self, bone: PoseBone, constraint: Constraint) -> bool:
@@ -108,7 +108,7 @@ class Moving:
 
     @cached_property
     def _at_work(self) -> set[tuple[str, str]]:
-        """Constraints that may be idle and change something on some frame of the action, by bone and name."""
+        """The constraints that act on some frames of the action and may be idle on others: names (bone, constraint)."""
         bones = self.armature.pose.bones
         left = {(bone.name, each.name) for bone in bones for each in self.active(bone) if self._may_idle(each)}
         found: set[tuple[str, str]] = set()
@@ -122,22 +122,25 @@ class Moving:
 
     @property
     def _frames(self) -> Iterable[int]:
-        """The frames of the action, the present one where there is none."""
+        """The frames of the assigned action, or the present frame if there is no action."""
         assignment = actions.assigned(self.armature)
         span = actions.frame_span(assignment) if assignment.action else None
         return range(floor(span[0]), ceil(span[1]) + 1) if span else [bpy.context.scene.frame_current]
 
     def holds(self, bone: PoseBone) -> bool:
-        """Whether a constraint has a say in where the bone is, or turns it by where it is; limits may if it moves."""
+        """Whether the location of the bone depends on a constraint, or a constraint turns the bone by its location.
+
+        Limits count even if they never act, because they may act once the bone is moved.
+        """
         found = (*self.limits(bone), *self.acting(bone))
         return bone.name in self._solved or any(each.type not in PLACELESS for each in found)
 
     def limits(self, bone: PoseBone) -> list[Constraint]:
-        """Active constraints of a bone that may change it in other poses."""
+        """The active constraints of a bone that act in some poses only."""
         return [each for each in self.active(bone) if each.type in LIMITING]
 
     def trouble(self, name: str) -> str | None:
-        """What keeps rotation keys on a bone from showing as they are, if anything does."""
+        """A clause about why rotation keys on a bone do not show unchanged, None if they do."""
         bone = self.armature.pose.bones[name]
         for constraint in self.acting(bone):
             return f"is under the active constraint {constraint.name}"
@@ -149,20 +152,20 @@ class Moving:
         return None
 
     def is_free(self, name: str) -> bool:
-        """Whether location keys on a bone move it, which nothing else places."""
+        """Whether location keys move a bone, constraints aside: it is not connected, locked or driven."""
         bone = self.armature.pose.bones[name]
         connected = bone.bone.use_connect and bone.parent is not None
         return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
 
     def is_movable(self, name: str) -> bool:
-        """Whether there is such a bone, and keys of its location show within what carries it."""
+        """Whether a bone of this name exists and location keys move it within its parent or carrying constraint."""
         bone = self.armature.pose.bones.get(name)
         if bone is None or name in self.reached or not self.is_free(name):
             return False
         return all(constraint.type in CARRYING for constraint in self.active(bone))
 
     def switch_of(self, constraint: Constraint, on: bool) -> Switch | None:
-        """A constraint as a switch of controls, None where it has its whole influence on every frame."""
+        """The `Switch` with this constraint, None if the constraint has its whole influence on every frame."""
         if not self.is_animated(constraint) and constraint.influence == 1.0:
             return None
         owner = next(bone for bone in self.armature.pose.bones if constraint in bone.constraints.values())
@@ -176,14 +179,14 @@ def _is_on(constraint: Constraint) -> bool:
 
 
 def _works(evaluated: Object, bone: str, constraint: str) -> bool:
-    """Whether an evaluated constraint changes anything: one that limits, the place or turn of its bone."""
+    """Whether a constraint has an effect on the evaluated frame. A limiting one has an effect if its bone is moved."""
     owner = evaluated.pose.bones[bone]
     found = owner.constraints[constraint]
     return _is_on(found) and (found.type not in LIMITING or _is_moved(evaluated, owner))
 
 
 def _is_moved(evaluated: Object, bone: PoseBone) -> bool:
-    """Whether a bone is elsewhere, or turned otherwise, than its channels tell."""
+    """Whether the location or rotation of an evaluated bone differs from its channels."""
     shown, own = shown_channels(evaluated, bone), np.array(bone.matrix_basis, np.float64)
     own[:3, 3] *= not bone.bone.use_connect
     turns = [axes[:3, :3] / np.linalg.norm(axes[:3, :3], axis=0) for axes in (shown, own)]
@@ -192,11 +195,11 @@ def _is_moved(evaluated: Object, bone: PoseBone) -> bool:
 
 
 def refuse_unposed(armature: Object) -> None:
-    """Refuse an armature that shows no pose at all, lies nowhere, or is scaled to nothing."""
+    """Raise `Refusal` if an armature shows its rest position, or its transform is not finite or has a zero scale."""
     if armature.data.pose_position == "REST":
         raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
     world = np.array(armature.matrix_world)
-    # Blender takes the largest number of single precision for infinity.
+    # Blender treats the largest number of single precision as infinity.
     if not (np.abs(world) < np.finfo(np.float32).max).all():
         raise Refusal(f"the transform of {armature.name} should be finite numbers, but it holds infinity or NaN")
     if not np.linalg.svd(world[:3, :3], compute_uv=False).all():
@@ -204,7 +207,7 @@ def refuse_unposed(armature: Object) -> None:
 
 
 def check_chain(armature: Object, limbs: Iterable[Limb], moving: Moving | None = None) -> None:
-    """Refuse limbs on which keys do not show as they are, naming the bone and what holds it."""
+    """Raise `Refusal` if keys on a limb do not show unchanged. The sentence names the bone and the reason."""
     moving = moving or Moving(armature)
     for sentence in (sentence for limb in limbs for sentence in _troubles(moving, limb)):
         raise Refusal(sentence)
@@ -212,7 +215,7 @@ def check_chain(armature: Object, limbs: Iterable[Limb], moving: Moving | None =
 
 def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     if limb.controls:
-        # What moves these bones is explained by their controls, which are free to move.
+        # The constraints on these bones follow known controls, which are free to move.
         yield from _mode_troubles(moving, [control.bone for control in limb.controls if control.turns])
         return
     bones, between = moving.armature.pose.bones, _between(moving.armature, limb)
@@ -231,13 +234,13 @@ def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
 
 
 def _between(armature: Object, limb: Limb) -> list[str]:
-    """Names of the bones that lie between those of a limb, as twist bones do."""
+    """The names of the bones between those of a limb, for instance twist bones."""
     line = line_of(armature, limb.shin if limb.loose else limb.foot)
     return [name for name in line[1 : line.index(limb.thigh)] if name != limb.shin]
 
 
 def line_of(armature: Object, name: str) -> list[str]:
-    """Names of a bone and of all above it, nearest first."""
+    """The names of a bone and of all its ancestors, the nearest first."""
     return [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
 
 
@@ -247,14 +250,14 @@ def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
 
 
 def _mode_trouble(moving: Moving, name: str) -> str | None:
-    """A clause about what may change a bone's rotation mode over time, if anything does."""
+    """A clause about keys or a driver that may change a bone's rotation mode over time, None if there are none."""
     path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
     found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
     return f"bone {name} has {found} on its rotation mode" if found else None
 
 
 def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
-    """What keeps toes from being turned by keys, if anything does: then they go with their foot as they do."""
+    """A clause about why keys cannot turn a toe bone, None if they can. Such toes just keep following their foot."""
     bones = moving.armature.pose.bones
     line = line_of(moving.armature, toe)
     for name in line[: line.index(foot)]:

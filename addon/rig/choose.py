@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which limbs the user means, by names, by the selection, or all legs: those found, and any three bones in a row."""
+"""The limbs that the user chooses, by bone names, by the selection, or all legs; also any three bones in a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,9 +21,12 @@ class Choice:
 
 
 def choose_limbs(context: Context, armature: Object, options: PlantingOptions, bounds: tuple[int, int]) -> Choice:
-    """The limbs meant by the properties `chains` and `bones`; legs are told from the frames within `bounds`."""
+    """The limbs that the options `chains` and `bones` choose. Legs are found in the frames within `bounds`.
+
+    Raises `Refusal` if bones do not exist or belong to no limb, or if there are no legs.
+    """
     named = _names(armature, options.bones)
-    # Blender names no selected bones to scripts on a timer, which have no window.
+    # For scripts on a timer, which have no window, the context has no `selected_pose_bones`.
     posed = getattr(context, "selected_pose_bones", None) or ()
     selected = [bone.name for bone in posed if bone.id_data == armature]
     if not named and options.chains == "SELECTED" and not selected:
@@ -50,7 +53,7 @@ def _names(armature: Object, bones: str) -> list[str]:
 
 
 def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Limb, ...]:
-    """The legs, and where names lie outside of them the arms; a figure without legs has only those."""
+    """The legs, and also the arms if one of the `names` belongs to no leg. A figure without legs has only arms."""
     try:
         legs = find_legs(armature, bounds)
     except Refusal:
@@ -60,9 +63,11 @@ def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int])
 
 
 def _named(armature: Object, known: tuple[Limb, ...], names: list[str], strict: bool) -> Choice:
-    """Known limbs, and rows of three bones as they are named; where not `strict`, names of no limb count for nothing.
+    """The choice of the known limbs with bones in `names`, and of rows of three bones in `names` as limbs.
 
-    Selected bones of a known limb mean that limb; those that carry a leg are the trunk.
+    With `strict` (for names in the options), raises `Refusal` if a bone belongs to no limb. Else (for selected bones)
+    bones of known limbs and bones above legs, which are the trunk, form no rows. Selected bones that belong to no limb
+    are ignored if a limb is found, and raise `Refusal` otherwise.
     """
     owned = {name for limb in known for name in _owned(armature, limb)}
     thighs = [armature.data.bones[limb.thigh] for limb in known if limb.is_leg]
@@ -71,7 +76,7 @@ def _named(armature: Object, known: tuple[Limb, ...], names: list[str], strict: 
     lost = [name for name in (left if strict else names) if name not in owned]
     legs = {leg.turned: leg for row in rows for leg in legs_of(armature, row.turned, known)}
     rows = [legs.get(row.turned) or next((limb for limb in known if limb.turned == row.turned), row) for row in rows]
-    # The other leg of a pair counts as one too, where no other bones are known to be that.
+    # The opposite leg of a pair counts as a leg too, unless another known leg or a row has some of its bones.
     others = [leg for leg in legs.values() if not any(limb.is_leg and _share(limb, leg) for limb in (*known, *rows))]
     kept = tuple(limb for limb in known if limb in rows or not any(_share(limb, row) for row in (*rows, *others)))
     limbs = dict.fromkeys((*_owners(armature, kept, left if strict else names), *rows))
@@ -91,7 +96,7 @@ def _keyed(limb: Limb) -> set[str]:
 
 
 def _rows_of_three(armature: Object, names: Sequence[str]) -> tuple[list[Limb], list[str]]:
-    """Chains of exactly three of the named bones under one another, and the names that are in none."""
+    """The limbs of exactly three named bones under one another, and the names that are in none of these limbs."""
     rows, left = [], set(names)
     for name in names:
         bone = armature.data.bones[name]
@@ -109,6 +114,6 @@ def _owners(armature: Object, limbs: Sequence[Limb], names: Sequence[str]) -> tu
 
 
 def _owned(armature: Object, limb: Limb) -> set[str]:
-    """Names of the bones that name a limb: its upper bone, its end, and all under them."""
+    """The names of the bones that stand for a limb: its upper bone, its end, all bones under them, and its controls."""
     tops = [armature.data.bones[name] for name in (limb.thigh, limb.foot)]
     return {bone.name for top in tops for bone in (top, *top.children_recursive)} | _keyed(limb)

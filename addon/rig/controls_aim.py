@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What controls have to do so that a limb's own bones come to lie where a plan puts them.
+"""Corrections of controls that bring the bones of a limb to where a plan wants them.
 
-A control carries its part of the limb rigidly, so that both move alike in the world. What else the rig does shows when
-the keyed pose is evaluated; measured there, the same functions give what is missing.
+A control is assumed to carry its part of the limb rigidly, so that both move alike in the world. Other effects of the
+rig show in the evaluated pose with the new keys. From that pose the same functions compute the remaining corrections.
 """
 
 from collections.abc import Iterator
@@ -31,19 +31,20 @@ from ik2bone.rotations import (
 from ..pose.sample import Sample
 from .limb import Control, Limb
 
-# Joints that lie nearer than this share of the leg to where the plan puts them are right.
+# A joint is right if its distance from its place in the plan is less than this share of the leg.
 RIGHT = 1e-3
-# Sine of the angle (1 degree) by which a knee is bent at least where it tells its direction: single precision leaves
-# 1e-5 of the angle about the line from hip to ankle then.
+# A knee has a direction if it is bent by more than this sine (1 degree). Single precision then leaves an error of 1e-5
+# in the angle about the line from hip to ankle.
 STRAIGHT = 0.02
 
 
 @dataclass(frozen=True)
 class Aim:
-    """A limb as it is `seen` and as it is `wanted` on the same frames; `number` is its place among those.
+    """A limb in the `seen` and the `wanted` clip, from which the corrections of its controls are computed.
 
-    Frames of `moves` (F,) change, all others stay as they are. With `again` the controls have been keyed before, and
-    what is left between the two is to be corrected. `hips` are a bone that carries all legs and is keyed too.
+    `number` is the index of the limb in both clips. The controls change on the frames of `moves` (F,) alone. `hips` is
+    a bone that carries all legs and is keyed too, or None. With `again` the controls have been keyed before, and the
+    remaining difference between the two clips is corrected.
     """
 
     armature: Object
@@ -56,14 +57,14 @@ class Aim:
     again: bool = False
 
     def corrections(self) -> Iterator[tuple[Control, Array, Array]]:
-        """For each control the turns (F, 4) of its rotation, on the right, and what its location gains (F, 3)."""
+        """Each control with corrections (F, 4) on the right of its rotation, and offsets (F, 3) of its location."""
         for control in self.limb.controls:
             if control.part != "knee" or self.rolls:
                 yield control, self._turns(control), self._shift(control)
 
     @cached_property
     def rolls(self) -> bool:
-        """Whether the knee points elsewhere than it should, which only the evaluated pose tells."""
+        """Whether the knee points in a wrong direction. Only the evaluated pose shows this: False without `again`."""
         hip, knee = self.wanted.hip[:, self.number], self.wanted.knee[:, self.number]
         axis = unit(self.wanted.ankle[:, self.number] - hip)
         off = np.abs(self._angle) * length_of(np.cross(axis, knee - hip))
@@ -74,7 +75,7 @@ class Aim:
         return self.seen.clip
 
     def _turns(self, control: Control) -> Array:
-        """How the control turns within what carries it."""
+        """The corrections (F, 4) of a control's rotation, relative to the bone that carries the control."""
         if not control.turns:
             return np.tile([1.0, 0.0, 0.0, 0.0], (len(self.moves), 1))
         if control.part == "knee":
@@ -82,14 +83,14 @@ class Aim:
         else:
             axes = self.seen.world(control.bone)[:, :3, :3] / self.seen.scale(control.bone)[:, None]
             carried, turned = (motion[:, :3, :3] @ axes for motion in (self._carried(control), self._motion(control)))
-        # The adjugate is the inverse but for a factor, and takes no threads, as numpy.linalg.solve does.
+        # The adjugate is the inverse up to a factor. Unlike numpy.linalg.solve it starts no threads.
         local = nearest_rotations(np.swapaxes(cofactors(carried)[0], 1, 2) @ turned)
         return quaternion_from_vector(vector_from_matrix(local) * self._acts(control)[:, None])
 
     def _start(self, control: Control) -> tuple[Array, Array]:
-        """The axes (F, 3, 3) of a bone from which inverse kinematics starts, and those that lead the knee.
+        """The axes (F, 3, 3) of a bone before inverse kinematics, and the axes that it needs for the wanted knee.
 
-        Bones of the limb itself start where they are to end; any other bone is rolled.
+        A bone of the limb needs the axes that it is to have in the end. Any other bone is rolled with the knee.
         """
         bone, wanted = self.armature.data.bones[control.bone], self.wanted
         parts = {self.limb.thigh: wanted.thigh, self.limb.shin: wanted.shin}
@@ -101,7 +102,7 @@ class Aim:
         return start, self._parts["knee"][:, :3, :3] @ start
 
     def _shift(self, control: Control) -> Array:
-        """How far the control moves within what carries it, in its location channel."""
+        """The offsets (F, 3) of a control's location channel, relative to the bone that carries the control."""
         if not control.moves:
             return np.zeros((len(self.moves), 3))
         place, above = self.seen.world(control.bone)[:, :3, 3], self._carried(control)
@@ -110,26 +111,26 @@ class Aim:
         return np.linalg.solve(axes, way[..., None])[..., 0] * self._acts(control)[:, None]
 
     def _motion(self, control: Control) -> Array:
-        """How the control moves in the world (F, 4, 4), where its keys show; nowhere else."""
+        """The motion (F, 4, 4) of a control in the world; the identity on frames on which it does not change."""
         motion = self._parts[control.part]
         if control.goal and not self.again:
             motion = self._to_goal(control, motion)
         return np.where(self._acts(control)[:, None, None], motion, np.eye(4))
 
     def _acts(self, control: Control) -> Mask:
-        """On which frames the control is to change, and its keys show."""
+        """The frames (F,) on which a control is to change and its keys show."""
         if control.switch is None:
             return self.moves
         influence = self.seen.influence(control.switch[:2])
         if control.part == "knee":
-            # Between both sets the same bones may be keyed for the other one.
+            # At partial influence the same bones may be keyed for the other set of controls.
             return self.moves & (influence == 1.0)
         return self.moves & (influence > 0.0 if control.switch.on else influence < 1.0)
 
     def _to_goal(self, control: Control, motion: Array) -> Array:
-        """The same turn that brings what draws the ankle to where the ankle is wanted.
+        """The turns of `motion`, with translations that bring the control's goal bone to the wanted foot.
 
-        A leg may not have reached so far, so that its ankle lies elsewhere.
+        The translations of `motion` start at the seen ankle, which is not at the goal if the leg does not reach it.
         """
         bones = self.armature.data.bones
         rest = bones[self.limb.foot].matrix_local.inverted() @ bones[control.goal].head_local
@@ -138,7 +139,7 @@ class Aim:
 
     @cached_property
     def _parts(self) -> dict[str, Array]:
-        """How the parts of the limb move (F, 4, 4)."""
+        """The motions (F, 4, 4) of the parts of the limb in the world, from the seen to the wanted clip."""
         seen, wanted = (
             {part: getattr(clip, part)[:, self.number] for part in JOINTS} for clip in (self._clip, self.wanted)
         )
@@ -152,16 +153,16 @@ class Aim:
         return parts | {"knee": self._roll()}
 
     def _roll(self) -> Array:
-        """The turn about the line from hip to ankle that brings the knee where it is wanted."""
+        """The motion (F, 4, 4) that turns the knee about the line from hip to ankle to where it is wanted."""
         hip = self.wanted.hip[:, self.number]
         axis = unit(self.wanted.ankle[:, self.number] - hip)
         return _about(matrix_from_vector(self._angle[:, None] * axis), hip, hip)
 
     @cached_property
     def _angle(self) -> Array:
-        """How far the knee is to be turned about the line from hip to ankle (F,), radians.
+        """The angle (F,) in radians by which the knee is to be turned about the line from hip to ankle.
 
-        On frames on which the leg is all but straight, in between what it is beside them.
+        On frames on which the leg is almost straight, the angle is interpolated between other frames.
         """
         joints = [
             [joint[:, self.number] for joint in (clip.hip, clip.knee, clip.ankle)] for clip in (self._clip, self.wanted)
@@ -173,7 +174,7 @@ class Aim:
         return np.interp(np.arange(len(angle)), bent, np.unwrap(angle[bent])) if len(bent) else np.zeros(len(angle))
 
     def _carried(self, control: Control) -> Array:
-        """How the control would move (F, 4, 4) with the next bone above it that this run moves."""
+        """The motion (F, 4, 4) that a control inherits from the nearest bone above it that this run moves."""
         limb = {name: part for part, name in zip(JOINTS, (*self.limb.turned, self.limb.toe), strict=False)}
         keyed = {each.bone: each for each in self.limb.controls if each.part != "knee" and each.bone not in limb}
         for bone in self.armature.data.bones[control.bone].parent_recursive:
@@ -186,7 +187,7 @@ class Aim:
         return np.tile(np.eye(4), (len(self.moves), 1, 1))
 
     def _limb_motion(self, part: str) -> Array:
-        """How a bone of the limb itself moves: where it is left as it is, nowhere."""
+        """The motion (F, 4, 4) of a bone of the limb; the identity on frames on which it does not change."""
         moves = self.moves
         if self.again and not self.rolls and part in ("thigh", "shin"):
             forward = [self._acts(each) for each in self.limb.controls if each.part == part]
@@ -195,13 +196,13 @@ class Aim:
 
 
 def _is_bent(hip: Array, knee: Array, ankle: Array) -> Mask:
-    """On which frames (F,) the knee tells where it points."""
+    """The frames (F,) on which the knee is bent enough to have a direction."""
     upper, lower = knee - hip, ankle - knee
     return length_of(np.cross(upper, lower)) > STRAIGHT * length_of(upper) * length_of(lower)
 
 
 def _about(turn: Array, place: Array, wanted: Array) -> Array:
-    """The motions (F, 4, 4) that turn (F, 3, 3) and bring places (F, 3) where they are wanted (F, 3)."""
+    """The motions (F, 4, 4) with rotations `turn` (F, 3, 3) that bring points from `place` to `wanted` (F, 3)."""
     motion = np.tile(np.eye(4), (len(turn), 1, 1))
     motion[:, :3, :3] = turn
     motion[:, :3, 3] = wanted - turn_vectors(motion, place)
@@ -209,7 +210,7 @@ def _about(turn: Array, place: Array, wanted: Array) -> Array:
 
 
 def misses(number: int, seen: Clip, wanted: Clip) -> dict[str, Array]:
-    """How far ankle, ball and knee of a limb lie (F,) from where they are wanted."""
+    """The distances (F,) of ankle, ball and knee of limb `number` from where they are wanted, by name."""
     return {
         name: length_of(getattr(seen, name)[:, number] - getattr(wanted, name)[:, number])
         for name in ("ankle", "ball", "knee")
@@ -217,7 +218,7 @@ def misses(number: int, seen: Clip, wanted: Clip) -> dict[str, Array]:
 
 
 def stretch(number: int, seen: Clip, wanted: Clip) -> float:
-    """By which share the upper or lower bone of a limb is longer or shorter than wanted, at most."""
+    """The greatest share by which the upper or lower bone of limb `number` is longer or shorter than wanted."""
     joints = [[clip.hip[:, number], clip.knee[:, number], clip.ankle[:, number]] for clip in (seen, wanted)]
     lengths = [[length_of(b - a) for a, b in zip(row, row[1:], strict=False)] for row in joints]
     return float(np.abs(np.divide(*lengths) - 1.0).max())

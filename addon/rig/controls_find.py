@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Controls of limbs: those that people rig by hand, and by their names those that tools generate.
+"""Finding the controls of limbs: by constraints in rigs made by hand, and by names in generated rigs.
 
-By hand, one constraint of inverse kinematics draws the end to a target bone. Rigify's rigs and those of Auto-Rig Pro
-have two sets of controls, for forward and for inverse kinematics, and a switch between them.
+In a rig made by hand, one constraint of inverse kinematics draws the end of a limb to a target bone. Rigs of Rigify and
+Auto-Rig Pro have two sets of controls, for forward and for inverse kinematics, and a switch between the sets.
 """
 
 import re
@@ -15,16 +15,16 @@ from ik2bone.clip import JOINTS
 from .checks import Moving, line_of
 from .limb import Control, Limb, Switch
 
-# Constraints that turn a bone after another one, which they name as their target.
+# Constraints that turn a bone according to their target bone.
 FOLLOWING = {"COPY_ROTATION", "COPY_TRANSFORMS", "DAMPED_TRACK", "LOCKED_TRACK", "TRACK_TO"}
-# What names of Rigify end with: the side, and a number where they would be the same otherwise.
+# The end of a name in Rigify: the side, and a number where two names would be equal otherwise.
 SIDE = re.compile(r"([._-][LRlr])?(\.\d+)?$")
-# The bones that carry the trunk.
+# The bones that carry the trunk in rigs of Rigify and of Auto-Rig Pro.
 HIPS = ("torso", "c_root_master.x")
 
 
 def find_controls(moving: Moving, limb: Limb) -> tuple[Control, ...]:
-    """The controls of a limb; none where no inverse kinematics moves it, or anything that is not explained."""
+    """The controls of a limb; empty if it has no inverse kinematics, or constraints of an unknown kind."""
     if not {limb.thigh, limb.shin}.issubset(moving.reached):
         return ()
     solver, bones = _solver(moving, limb), moving.armature.pose.bones
@@ -36,7 +36,10 @@ def find_controls(moving: Moving, limb: Limb) -> tuple[Control, ...]:
 
 
 def _solver(moving: Moving, limb: Limb) -> Constraint | None:
-    """The only inverse kinematics that moves the two bones of a limb, if it moves no others and has a target bone."""
+    """The constraint of inverse kinematics that moves the thigh and shin of a limb to a target bone.
+
+    None if it moves other bones too, or if another constraint of inverse kinematics moves the thigh or the shin.
+    """
     wanted = {limb.thigh, limb.shin}
     chains = [(constraint, set(moving.chain_of(bone, constraint))) for bone, constraint in moving.solvers()]
     found = [(constraint, moved) for constraint, moved in chains if not wanted.isdisjoint(moved)]
@@ -44,20 +47,20 @@ def _solver(moving: Moving, limb: Limb) -> Constraint | None:
         return None
     solver = found[0][0]
     is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget
-    # One that turns the lower bone after its target leaves the end where neither of the two asks for it.
+    # With `use_rotation` the shin is turned too, and the end has neither the place nor the rotation of the target.
     return solver if is_ours and not solver.use_rotation else None
 
 
 @dataclass(frozen=True)
 class _Solved:
-    """A limb, and the only inverse kinematics that moves it."""
+    """A limb, and the only constraint of inverse kinematics that moves it."""
 
     moving: Moving
     limb: Limb
     solver: Constraint
 
     def foot(self) -> tuple[Control, ...]:
-        """One control that carries the target and turns the foot, else one for each; none where there is no such."""
+        """One control that carries the target and turns the foot, else one control for each; empty if there is none."""
         followed = self._followed(self.limb.foot)
         if followed is None:
             return ()
@@ -73,12 +76,12 @@ class _Solved:
         return self._reaching(ankle, "ankle"), *self._turning(followed or [self.limb.foot], "foot")
 
     def toe(self) -> tuple[Control, ...]:
-        """What turns the toe, if anything may."""
+        """The control that turns the toe; empty if there is none."""
         followed = self._followed(self.limb.toe) if self.limb.toe else None
         return () if followed is None else tuple(self._turning(followed or [self.limb.toe or ""], "toe"))
 
     def knee(self) -> tuple[Control, ...]:
-        """The target of the pole; without a pole the knee goes by how the two bones stand before they are solved."""
+        """The pole target. Without a pole, thigh and shin: their rotations before the solver runs decide the bend."""
         solver, on = self.solver, self.moving.switch_of(self.solver, True)
         if not solver.pole_target:
             return tuple(Control(name, "knee", switch=on) for name in self.limb.turned[:2])
@@ -86,33 +89,33 @@ class _Solved:
         return (Control(solver.pole_subtarget, "knee", moves=True, turns=False, switch=on),) if is_ours else ()
 
     def forward(self) -> Iterator[Control]:
-        """The bones themselves, where the solver may be without influence."""
+        """Thigh and shin as their own controls, if the solver has not its whole influence on every frame."""
         if off := self.moving.switch_of(self.solver, False):
             yield from (
                 Control(name, part, switch=off) for name, part in zip(self.limb.turned, ("thigh", "shin"), strict=False)
             )
 
     def _reaching(self, name: str, part: str) -> Control:
-        """A bone that the ankle is drawn to; its keys show without the solver too where the foot follows it always."""
+        """The control to which the ankle is drawn. If the foot always follows it, its keys show without the solver."""
         follows = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
         is_left = part == "ankle" or any(self.moving.switch_of(each, False) for each in follows)
         on = self.moving.switch_of(self.solver, True) if is_left else None
         return Control(name, part, moves=True, turns=part == "foot", goal=self.solver.subtarget, switch=on)
 
     def _turned_back(self) -> Iterator[Control]:
-        """The foot itself, where the only constraint that turns it may be without influence."""
+        """The foot as its own control, if the only constraint on it has not its whole influence on every frame."""
         found = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
         if len(found) == 1 and (off := self.moving.switch_of(found[0], False)):
             yield Control(self.limb.foot, "foot", switch=off)
 
     def _turning(self, names: list[str], part: str) -> Iterator[Control]:
-        """The only bone that turns a part, if keys turn it."""
+        """The control for `part` if `names` has only one bone, and keys can turn this bone."""
         bones = self.moving.armature.pose.bones
         if len(names) == 1 and self.moving.trouble(names[0]) is None and not any(bones[names[0]].lock_rotation):
             yield Control(names[0], part)
 
     def _followed(self, name: str) -> list[str] | None:
-        """The bones that turn a bone; None where anything else moves it."""
+        """The target bones of the constraints that turn a bone; None if the bone is moved in another way."""
         bone, found = self.moving.armature.pose.bones[name], []
         for constraint in self.moving.active(bone):
             is_alone = constraint.type == "IK" and self.moving.chain_of(bone, constraint) == [name]
@@ -124,9 +127,9 @@ class _Solved:
         return found
 
     def _movable(self, names: Iterable[str]) -> str | None:
-        """Which to move of bones under one another: the lowest that has location keys, else the topmost.
+        """The bone to move among `names`, a bone and its ancestors: the lowest with location keys, else the topmost.
 
-        Those that carry the limb itself, or targets of others, would move more than this limb.
+        Bones that carry the limb or the targets of other limbs are left out, because they move more than this limb.
         """
         armature = self.moving.armature
         bones, apart = armature.pose.bones, {*line_of(armature, self.limb.thigh), *self._others()}
@@ -135,7 +138,7 @@ class _Solved:
         return next(iter(keyed or free[::-1]), None)
 
     def _others(self) -> Iterator[str]:
-        """The bones that carry targets of inverse kinematics on bones of other limbs."""
+        """The names of the bones that carry targets of inverse kinematics on bones of other limbs."""
         for bone, constraint in self.moving.solvers():
             if bone.name not in self.limb.bones and constraint != self.solver:
                 target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
@@ -143,20 +146,20 @@ class _Solved:
 
 
 def named_limbs(moving: Moving) -> list[Limb]:
-    """The legs and arms of a generated rig, none where the armature is no such rig."""
+    """The legs and arms of a generated rig; empty for any other armature."""
     return [*_rigify_limbs(moving), *_auto_rig_legs(moving)]
 
 
 def named_hips(moving: Moving) -> str | None:
-    """The bone that carries the trunk of a generated rig."""
+    """The bone that carries the trunk of a generated rig; None for any other armature."""
     names = HIPS if any(limb.is_leg for limb in named_limbs(moving)) else ()
     return next((name for name in names if moving.is_movable(name)), None)
 
 
 def _rigify_limbs(moving: Moving) -> Iterator[Limb]:
-    """Limbs have a switch on the bone that carries them; feet roll under their control, paws only have one of the heel.
+    """The limbs of a Rigify rig. The bone that carries a limb has the switch `IK_FK` as a property.
 
-    What has neither is an arm.
+    A foot has a bone that rolls it, a paw has only a control of the heel, and an arm has neither.
     """
     bones = moving.armature.pose.bones
     for carrier in (bone for bone in bones if "IK_FK" in bone):
@@ -174,14 +177,14 @@ def _rigify_limbs(moving: Moving) -> Iterator[Limb]:
 
 
 def _derived(name: str, old: str, new: str) -> str:
-    """A name with another ending before its side."""
+    """The `name` with the ending `old`, before its side, replaced by `new`."""
     side = SIDE.search(name)
     place = side.start() if side else len(name)
     return name[:place].removesuffix(old) + new + name[place:]
 
 
 def _rigify_line(org: PoseBone) -> list[str]:
-    """The names, without prefix, of a bone and of those under it that have controls for forward kinematics."""
+    """The names without prefix of a bone and of the line of bones under it that have FK controls."""
     line, bones = [org], org.id_data.pose.bones
     while below := [child for child in line[-1].children if _derived(child.name[4:], "", "_fk") in bones]:
         line.append(below[0])
@@ -189,7 +192,7 @@ def _rigify_line(org: PoseBone) -> list[str]:
 
 
 def _rigify_toes(bones: bpy_prop_collection, foot: str) -> list[str]:
-    """The names of toes under a paw, which have one control for both kinds of kinematics."""
+    """The name of the toe bone under a paw, which has one control for both IK and FK; empty if there is none."""
     below = bones[f"ORG-{foot}"].children if foot else ()
     names = [child.name[4:] for child in below if child.name.startswith("ORG-")]
     return [name for name in names if name in bones and f"DEF-{name}" in bones][:1]
@@ -203,7 +206,9 @@ def _rigify_controls(moving: Moving, line: Sequence[str]) -> tuple[Control, ...]
 
 
 def _rigify_paw(moving: Moving, line: Sequence[str], toes: Sequence[str]) -> tuple[Control, ...]:
-    """The control of a paw carries its toes, on which it stands; that of its heel turns the foot about them."""
+    """The controls of a paw. Its IK control carries the toes, on which the paw stands, and its heel control turns the
+    foot about the toes.
+    """
     foot, heel = (_derived(line[2], "", ending) for ending in ("_ik", "_heel_ik"))
     fk = [_derived(name, "", "_fk") for name in line]
     found = _both(moving, f"ORG-{line[0]}", foot, [*fk, *toes], (), None)
@@ -212,7 +217,10 @@ def _rigify_paw(moving: Moving, line: Sequence[str], toes: Sequence[str]) -> tup
 
 
 def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
-    """What turns the knee: of two constraints, one of which is muted, one has a pole and the other one has none."""
+    """The controls of the knee: the pole of one constraint, and the IK bone of the thigh for one without a pole.
+
+    Rigify mutes one of the two constraints.
+    """
     solved = moving.armature.pose.bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
     for constraint in solved.constraints if solved else ():
         pole, switch = getattr(constraint, "pole_subtarget", None), Switch(solved.name, constraint.name, True)
@@ -223,7 +231,7 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
 
 
 def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
-    """Legs are what has a switch on the control of its foot."""
+    """The legs of a rig of Auto-Rig Pro. The control of a leg's foot has the switch `ik_fk_switch` as a property."""
     bones = moving.armature.pose.bones
     for foot in (bone.name for bone in bones if bone.name.startswith("c_foot_ik.") and "ik_fk_switch" in bone):
         side = foot.removeprefix("c_foot_ik")
@@ -240,9 +248,10 @@ def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
 def _both(
     moving: Moving, switched: str, foot: str, fk: Sequence[str], toes: Sequence[str], goal: str | None
 ) -> tuple[Control, ...]:
-    """Controls of inverse kinematics, that of the foot first, and of forward kinematics; none where some are missing.
+    """The IK controls, that of the foot first, and the FK controls; empty if controls or the switch are missing.
 
-    The bone `switched` has a constraint for each set or for one, whose targets are named after the sets.
+    The bone `switched` has a constraint for each set of controls, or for one of them. The names of the constraints'
+    targets contain `_ik` or `_fk`.
     """
     bones = moving.armature.pose.bones
     switches = ((each, moving.switch_of(each, True)) for each in bones[switched].constraints)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The legs, arms and hips of an armature, told from its rest pose; the animation only settles what that leaves open."""
+"""Finding the legs and arms of an armature in its rest pose, and legs in its animation where that is not enough."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -19,41 +19,43 @@ from .controls_find import find_controls, named_limbs
 from .limb import Limb
 from .tree import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
 
-# Poses looked at over the range: enough to see a gait, and about 10 ms to evaluate.
+# The number of poses that are evaluated over the frame range: enough to see a gait, in about 10 ms.
 POSES = 12
-# The end hangs under the root by at least this share of the reach on the median pose.
+# The end of a leg hangs under its root by more than this share of the reach, in the median over poses.
 DROP = 0.5
-# The lowest joints of a pair are at most this share of its reach above the lowest joint of the figure: 0.13 on the
-# front legs of the data folder's fox, which end at the wrist; 0.3 on hands that hang.
+# The lowest joint of a pair of legs is less than this share of their reach above the lowest joint of the figure: 0.13
+# for the front legs of the data folder's fox, which end at the wrist; 0.3 for hanging hands.
 LOW = 0.25
-# So many of a limb's three bones are named like those of legs where names tell that it is one.
+# A limb is a leg by its names if at least this number of its three bones have names of leg bones.
 NAMED = 2
-# Longer to shorter bone of what is taken for a leg by its place alone: 1.27 at most on the people of the data folder,
-# 2.27 on the fins of Rigify's shark.
+# The ratio of the longer to the shorter bone is less than this in a leg that is known by its place alone: at most 1.27
+# for the people of the data folder, 2.27 for the fins of Rigify's shark.
 EVEN = 2.2
-# A further pair of legs is at least this share of the first one's reach.
+# The reach of a further pair of legs is more than this share of the first pair's reach.
 FURTHER = 0.4
-# It leaves the trunk this share of its reach or more ahead or behind: 1.1 for animals of Rigify, 0.2 for a skirt.
+# A further pair leaves the trunk ahead of the first pair or behind it by more than this share of its reach: 1.1 for
+# animals of Rigify, 0.2 for a skirt.
 APART = 0.4
-# Arms are at least this share of the legs' reach: 0.6 on people, 0.2 on fingers.
+# The reach of an arm is more than this share of the legs' reach: 0.6 for people, 0.2 for fingers.
 ARM = 0.35
-# Of the chains along one leg the topmost counts that has this share of the longest one's reach: animals stand on toes,
-# so that shin and metatarsus may be longer than thigh and shin.
+# Of several chains along one leg, the topmost with at least this share of the longest reach is the limb: animals stand
+# on toes, so that shin and metatarsus may be longer than thigh and shin.
 TOPMOST = 0.85
-# Limbs whose reach is within this share of the longest are equals, told apart by keys, structure and name.
+# Limbs whose reach is within this share of the longest reach are equals; keys, structure and names decide among them.
 EQUAL = 0.03
-# Toes begin at least this share of the way from the end to the next joint: 0.67 and more on the data folder's figures.
-# What begins nearer and carries toes on is a bone of the instep, as the metatarsals of Daz's figures are.
+# A toe bone starts at this share or more of the distance from the end to the next joint: 0.67 and more for the data
+# folder's figures. A bone that starts nearer and carries further toes is of the instep, as metatarsals of Daz figures.
 INSTEP = 0.55
 SHIN_NAME = re.compile(r"leg|shin|calf|knee", re.IGNORECASE)
 FOOT_NAME = re.compile(r"foot|ankle", re.IGNORECASE)
 
 
 def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
-    """The legs as they stand in the rest pose or are named, else as seen over a range of frames.
+    """The legs by their rest pose or names, else by their poses over the range of `frames` (first, last).
 
-    They hang from the trunk in mirrored pairs, have an upper and a lower bone of comparable length, and end lower than
-    all else. Front legs count too where they stand in the rest pose ahead of the hind legs.
+    Legs hang from the trunk in mirrored pairs, have an upper and a lower bone of comparable length, and end lower than
+    all else. Front legs count too if they stand ahead of the hind legs in the rest pose. Raises `NoLegs` if there are
+    none, and `Refusal` for a generated Rigify rig with unknown controls.
     """
     if not armature.data.bones:
         raise NoLegs(f"{armature.name} has no bones")
@@ -71,7 +73,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
 
 
 def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:
-    """The arms of a generated rig, else mirrored pairs of further limbs, as seen in the rest pose."""
+    """The arms of a generated rig, else the mirrored pairs of limbs beside the `legs` in the rest pose."""
     if generated := _generated(armature, is_leg=False):
         return generated
     rest = _rest_tree(armature)
@@ -82,13 +84,15 @@ def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:
 
 
 def _generated(armature: Object, is_leg: bool) -> tuple[Limb, ...]:
-    """The legs of a generated rig, or its arms."""
+    """The legs of a generated rig if `is_leg`, else its arms; empty for any other armature."""
     return tuple(limb for limb in named_limbs(Moving(armature)) if limb.is_leg == is_leg)
 
 
 def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tuple[Limb, ...]:
-    """The leg of three bones, two of which are a known one's; else that and the one that mirrors it, where both are
-    named like legs or stand; else that alone where it is named so; else none.
+    """The legs that are meant by three named bones.
+
+    If two of the bones belong to a known leg, this is the leg of the three bones. Else it is their leg and the mirrored
+    one, if both have names of legs or stand in the rest pose; else their leg alone if it has such names; else none.
     """
     rest = _rest_tree(armature)
     named = tuple(rest.names.index(name) for name in bones)
@@ -102,7 +106,7 @@ def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tu
 
 
 def _controlled(armature: Object, limbs: Iterable[Limb]) -> tuple[Limb, ...]:
-    """The same limbs, with their controls where they have any."""
+    """The same limbs, with their controls if they have any."""
     moving = Moving(armature)
     return tuple(limb if limb.end else replace(limb, controls=find_controls(moving, limb)) for limb in limbs)
 
@@ -121,7 +125,7 @@ def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
 
 @lru_cache(maxsize=8)
 def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
-    """The same tree of the same bones: what its rest pose tells is found once, which takes 2 to 10 ms."""
+    """The cached tree of a rest pose: its limbs are found only once for the same bones, which takes 2 to 10 ms."""
     return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
 
 
@@ -139,7 +143,7 @@ def _leg(tree: Tree, limb: Joints) -> Limb:
 
 
 def _footless(armature: Object, tree: Tree, shin: int) -> Limb:
-    """The leg of a shin with no bone under it: its foot hangs elsewhere, or it stands on its end."""
+    """The leg of a shin with no bone under it: its foot hangs elsewhere, or the leg stands on the end of its shin."""
     thigh, bones = int(tree.parents[shin]), armature.data.bones
     named = (foot for foot, name in enumerate(tree.names) if FOOT_NAME.search(name))
     foot = next((foot for foot in named if _ends_at(bones[tree.names[shin]], bones[tree.names[foot]])), None)
@@ -150,7 +154,7 @@ def _footless(armature: Object, tree: Tree, shin: int) -> Limb:
 
 
 def _ends_at(shin: Bone, foot: Bone) -> bool:
-    """Whether a foot bone begins on the line of a shin, far enough from its head."""
+    """Whether a foot bone starts on the line of a shin, about as far from the shin's head as the thigh is long."""
     to_foot = shin.matrix_local.inverted() @ foot.head_local
     upper = (shin.head_local - shin.parent.head_local).length
     aside = np.hypot(to_foot.x, to_foot.z)
@@ -158,7 +162,7 @@ def _ends_at(shin: Bone, foot: Bone) -> bool:
 
 
 def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
-    """Pairs of legs, the surest first: named so or standing in the rest pose, else standing in the animation."""
+    """The pairs of legs, the most certain first: by names or standing in the rest pose, else standing when animated."""
     found, is_sure = _resting_pairs(rest)
     if is_sure:
         return found
@@ -171,7 +175,7 @@ def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
 
 @lru_cache(maxsize=8)
 def _resting_pairs(rest: Tree) -> tuple[list[Pair], bool]:
-    """Pairs of legs in the rest pose, and whether they are sure without the animation."""
+    """The pairs of legs in the rest pose, and whether they are certain without the animation."""
     pairs = mirrored_pairs(rest)
     standing, named = _standing(rest, pairs), [pair for pair in pairs if _is_named(rest, pair)]
     found = _choose(rest, rest, pairs, [pair for pair in standing if pair in named] or named or standing)
@@ -179,13 +183,13 @@ def _resting_pairs(rest: Tree) -> tuple[list[Pair], bool]:
 
 
 def _is_open(rest: Tree, found: Pair) -> bool:
-    """Whether bones in a straight line leave open which of them is the knee."""
+    """Whether it is uncertain which of several bones in a straight line is the knee."""
     pairs = mirrored_pairs(rest, guess=True)
     return _choose(rest, rest, pairs, _standing(rest, pairs))[0] != found
 
 
 def _choose(tree: Tree, rest: Tree, pairs: list[Pair], sure: list[Pair]) -> list[Pair]:
-    """The best of the pairs that share their limbs with a sure one, and after it what further pairs stand beside it."""
+    """The best of the pairs on the same limbs as a pair in `sure`, and then the further pairs of legs beside it."""
     candidates = [pair for pair in pairs if any(_same_limbs(pair, other) for other in sure)]
     found = [_best(tree, candidates)] if candidates else []
     while found and (pairs := [pair for pair in pairs if _is_further(rest, pair, found)]):
@@ -194,17 +198,20 @@ def _choose(tree: Tree, rest: Tree, pairs: list[Pair], sure: list[Pair]) -> list
 
 
 def _same_limbs(pair: Pair, other: Pair) -> bool:
-    """Whether both limbs of two pairs share two bones, as the chains a bone higher or lower on one leg do."""
+    """Whether the limbs of two pairs share at least two bones each, like chains on one leg that start a bone apart."""
     return all(len(set(a.bones) & set(b.bones)) >= 2 for a, b in zip(pair, other, strict=True))
 
 
 def _is_named(tree: Tree, pair: Pair) -> bool:
-    """Whether most bones of either limb are named like those of legs."""
+    """Whether most bones of both limbs have names of leg bones."""
     return all(sum(tree.likeness[bone] for bone in limb.bones) >= NAMED for limb in pair)
 
 
 def _standing(tree: Tree, pairs: list[Pair]) -> list[Pair]:
-    """The pairs that end well under their roots, with nothing of the figure lower; even ones where no names tell."""
+    """The pairs that end well under their roots and near the lowest joint of the figure.
+
+    The bones of a pair without names of leg bones have to be of comparable length.
+    """
     hanging = [pair for pair in pairs if _hangs(tree, pair) and (pair[0].is_even(EVEN) or _is_named(tree, pair))]
     return [pair for pair in hanging if _over_lowest(tree, pair) < LOW * pair[0].reach]
 
@@ -215,7 +222,7 @@ def _hangs(tree: Tree, pair: Pair) -> bool:
 
 
 def _over_lowest(tree: Tree, pair: Pair) -> float:
-    """Height of the pair's lowest joint over the lowest joint of its figure, ancestors of the limbs aside."""
+    """The median height of a pair's lowest joint over the lowest joint of the figure without the limbs' ancestors."""
     figure = (tree.above == tree.line(pair[0].root)[-1]).any(axis=0)
     figure[[bone for limb in pair for bone in tree.line(limb.root)[1:]]] = False
     low = np.minimum(*(tree.lowest[:, limb.end] for limb in pair))
@@ -223,7 +230,7 @@ def _over_lowest(tree: Tree, pair: Pair) -> float:
 
 
 def _best(tree: Tree, pairs: list[Pair]) -> Pair:
-    """The topmost of the long ones; among equals the one that is keyed most, carries most, is named like legs."""
+    """The topmost of the long pairs; among equals that with most moved bones, most bones under it, most leg names."""
     long = _at_least(TOPMOST, pairs)
     top = min(tree.depth[pair[0].root] for pair in long)
     equals = _at_least(1.0 - EQUAL, [pair for pair in long if tree.depth[pair[0].root] == top])
@@ -241,9 +248,10 @@ def _rank(tree: Tree, bones: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _is_further(rest: Tree, pair: Pair, found: list[Pair]) -> bool:
-    """Whether a pair are legs too: ahead of those found or behind, and standing.
+    """Whether a pair is a further pair of legs: it stands in the rest pose, ahead of the pairs found or behind them.
 
-    On the same bone of the trunk they are named like legs where the first ones are: tails and tentacles stand, too.
+    A pair on the same trunk bone as one of these must have names of legs if the first pair has such names, because
+    tails and tentacles stand too.
     """
     trunks = {_trunk(rest, other) for other in found}
     return (
@@ -262,15 +270,16 @@ def _trunk(tree: Tree, pair: Pair) -> int:
 
 
 def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
-    """Whether limbs leave the trunk well ahead of others or behind them, rather than above: arms and wings that hang,
-    skirts and copies of legs are no legs.
+    """Whether a pair leaves the trunk well ahead of another pair or behind it, and not mainly above or below it.
+
+    Hanging arms and wings, skirts and copies of legs do not.
     """
     tops, others = (rest.heads[0, _tops(rest, limbs)].mean(axis=0) for limbs in (pair, other))
     return bool(np.hypot(*(tops - others)[:2]) > max(abs(tops - others)[2], APART * pair[0].reach))
 
 
 def _tops(tree: Tree, pair: Pair) -> list[int]:
-    """The bones by which two limbs hang from what carries both."""
+    """The bones at the start of the two lines that lead from the common trunk bone to the limbs of a pair."""
     trunk = _trunk(tree, pair)
     return [next(bone for bone in tree.line(limb.root) if tree.parents[bone] == trunk) for limb in pair]
 
@@ -281,23 +290,24 @@ def arm_pairs(rest: Tree, legs: Sequence[Joints]) -> list[Pair]:
     length = ARM * max((leg.reach for leg in legs), default=0.0)
     pairs = mirrored_pairs(rest)
     while pairs := [pair for pair in pairs if pair[0].reach > length and _is_beside(rest, pair, legs)]:
-        # The longest: a collarbone for an upper arm makes a shorter chain.
+        # The longest, because a chain with the collarbone as the upper arm is shorter.
         found.append(max(_at_least(1.0 - EQUAL, pairs), key=lambda pair: _rank(rest, pair[0].bones + pair[1].bones)))
         length, legs = max(length, FURTHER * found[0][0].reach), [*legs, *found[-1]]
     return found
 
 
 def _is_beside(tree: Tree, pair: Pair, limbs: Sequence[Joints]) -> bool:
-    """Whether a pair shares no bone with limbs, with what hangs under them, or with what they hang from."""
+    """Whether no limb of a pair shares bones with the other `limbs`, hangs under them, or carries them."""
     return not any(
         other.root in tree.line(limb.end) or limb.root in tree.line(other.root) for limb in pair for other in limbs
     )
 
 
 def _toe_of(tree: Tree, foot: int) -> int | None:
-    """The toes: the child of the foot that lies farthest along it, or its child where that is part of the instep.
+    """The toe bone of a foot, None if there is none: the child that lies farthest along the foot.
 
-    Control rigs hang a control into a bone in the same place.
+    If that is a bone of the instep, its child is the toe bone. If a control hangs under it in the same place, as in
+    control rigs, the control is returned.
     """
     toe = _farthest_child(tree, foot, foot)
     if toe is None:
@@ -312,8 +322,9 @@ def _toe_of(tree: Tree, foot: int) -> int | None:
 
 
 def _farthest_child(tree: Tree, foot: int, bone: int) -> int | None:
-    """The child of a bone that lies farthest on the way to the foot's farthest joint, as no heel does; among equals the
-    one that is keyed or carries more.
+    """The child of `bone` that lies farthest towards the foot's farthest joint, which a heel never does.
+
+    Among equals it is the child that is keyed or has more bones under it. None if there is no such child.
     """
     away = tree.heads[0] - tree.heads[0, foot]
     under = (tree.above == foot).any(axis=0)
@@ -325,9 +336,9 @@ def _farthest_child(tree: Tree, foot: int, bone: int) -> int | None:
 
 
 def _footless_pair(tree: Tree) -> tuple[int, ...]:
-    """The lowest mirrored pair of bones that are named like legs and have no bone under them.
+    """The lowest mirrored pair of bones with names of shins and no bone under them; empty if there is none.
 
-    Helper bones of a shin are named so, too, but have a lower one beside them.
+    Helper bones of a shin may have such names too, but have a lower bone beside them.
     """
     leaves = [bone for bone in range(len(tree.names)) if tree.depth[bone] > 1 and not tree.children(bone)]
     leaves = [bone for bone in leaves if SHIN_NAME.search(tree.names[bone]) and tree.likeness[bone] > 0]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Limbs, told by the names of their bones, and the controls that take the keys where constraints move these bones.
+"""Limbs by the names of their bones, and the controls that take the keys where constraints move these bones.
 
-`controls_find` explains the constraints. A limb whose constraints it does not explain has no controls, and is refused
-where they are checked.
+`controls_find` finds the controls of the constraints that it knows. A limb with other constraints has no controls, and
+`checks` refuses it.
 """
 
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 
 class Switch(NamedTuple):
-    """A constraint, by its bone and name, whose influence decides whether keys of a control show.
+    """A constraint, by its bone and name, whose influence decides whether the keys of a control show.
 
-    They do so where it has influence (`on`), or where it has not its whole influence.
+    The keys show on frames on which the constraint has influence (`on`), or has not its whole influence (not `on`).
     """
 
     bone: str
@@ -22,10 +22,10 @@ class Switch(NamedTuple):
 
 @dataclass(frozen=True)
 class Control:
-    """A bone that takes keys for a part of a limb: thigh, shin, foot, toe, the ankle alone, or the knee.
+    """A bone that takes keys for a `part` of a limb: thigh, shin, foot, toe, the ankle alone, or the knee.
 
-    For the knee it is the target of the pole, or a bone from whose rotation inverse kinematics starts. `moves` and
-    `turns` tell whether location and rotation are keyed, `goal` names the bone to whose head the ankle is drawn.
+    The control of a knee is the pole target, or a bone from whose rotation inverse kinematics starts. `moves` and
+    `turns` say whether location and rotation are keyed. `goal` is the bone to whose head the ankle is drawn.
     """
 
     bone: str
@@ -38,13 +38,13 @@ class Control:
 
 @dataclass(frozen=True)
 class Limb:
-    """Bone names of a limb, by what they are in a leg; its joints are their heads.
+    """The names of a limb's bones, whose heads are its joints.
 
-    `toe` is None where no bone hangs under the foot. Of any other limb, such as an arm, they are those of its upper
-    bone, its lower bone and its end: `is_leg` is false. Further bones may lie between them, which follow the one above.
-    A `loose` foot does not hang under its shin and is moved beside it, as in clips whose inverse kinematics were baked.
-    A leg without a foot bone has its shin for a foot, and stands on the point `end` in the space of that. Where
-    constraints move the bones, `controls` take the keys.
+    If `is_leg` is False, as for an arm, thigh, shin and foot are the upper bone, the lower bone and the end. `toe` is
+    None if no bone hangs under the foot. Further bones between these follow the bone above. A `loose` foot does not
+    hang under its shin and is moved beside it, as in clips with baked inverse kinematics. In a leg without a foot bone,
+    `foot` is the shin, and the leg stands on the point `end` in the space of the shin. Where constraints move the
+    bones, `controls` take the keys.
     """
 
     thigh: str
@@ -63,5 +63,5 @@ class Limb:
 
     @property
     def bones(self) -> tuple[str, ...]:
-        """The names from the thigh down, without what is missing."""
+        """The names of thigh, shin, foot and toe, without those of missing bones."""
         return self.turned + ((self.toe,) if self.toe else ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The limbs that a tree of bones may have: mirrored pairs of three joints, by where they are on some poses."""
+"""Finding mirrored pairs of possible limbs in a tree of bones, by the places of their joints on one or more poses."""
 
 import re
 from collections.abc import Iterator
@@ -12,29 +12,30 @@ import numpy as np
 from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
-# Upper to lower length of a leg, either way round: 0.79 to 1.16 on the people of the data folder, 0.5 on game figures.
+# The ratio of the longer to the shorter bone of a limb is less than this. The ratio of upper to lower length is 0.79 to
+# 1.16 for the people of the data folder, and 0.5 for game figures.
 PROPORTION = 3.0
-# The lengths of a pair differ by less than this share: mocap skeletons by 0.04.
+# The bone lengths of the two limbs of a pair differ by less than this share: by 0.04 in mocap skeletons.
 MIRROR = 0.15
-# What hangs under the end is at most this share of the reach long and this share of it high: 0.76 and 0.65 on the hind
-# leg of a cat; 1.0 where a spine, 0.83 and 0.92 where a shoulder blade is mistaken for a leg.
+# The length and the height of the bones under the end are less than these shares of the reach: 0.76 and 0.65 for the
+# hind leg of a cat. A spine that is mistaken for a leg has 1.0, a shoulder blade 0.83 and 0.92.
 FOOT_LENGTH, FOOT_HEIGHT = 0.85, 0.72
-# A limb hangs from the trunk by bones shorter in all than this multiple of its reach: 1.3 for the front leg of a horse
-# with its shoulder blade, 4.8 for a finger.
+# The bones between the trunk and a limb are together shorter than this multiple of its reach: 1.3 for the front leg of
+# a horse with its shoulder blade, 4.8 for a finger.
 HANGER = 2.0
-# Joints nearer than this share of the reach, or those of a foot than this share of its length, lie in one place.
+# Joints are in one place if their distance is less than this share of the reach, or in a foot of the foot's length.
 PLACE = 0.04
-# The first of several bones in a line is at most followed by so many: Rigify puts in one, other rigs up to three.
+# The greatest number of segments after the first bone of a straight line: Rigify adds one, other rigs up to three.
 MOST = 3
-# Joints lie in one line when those between are within this share of its length from it on every pose, its ends too:
-# knees that bend by 5 degrees do not.
+# Joints lie in one line if, on every pose, the joints between its ends are nearer to it than this share of its length,
+# and no farther beyond its ends: the joints of a knee that bends by 5 degrees do not.
 STRAIGHT = 0.02
-# A limb whose ends come nearer by this share of its reach on some pose than on others shows where it bends.
+# A limb visibly bends at its mid joint if the distance of its ends varies by more than this share of its reach.
 BENDS = 0.03
 LEG_NAME = re.compile(r"leg|thigh|knee|shin|calf|foot|ankle|toe|ball", re.IGNORECASE)
 OTHER_NAME = re.compile(r"arm|hand|twist|share|roll|ctrl|control|ik|pole|heel|skirt|cape|hair|_end|nub", re.IGNORECASE)
 TWIST_NAME = re.compile(r"twist|roll", re.IGNORECASE)
-# The words of a name, told by their capitals, without numbers and signs.
+# A word of a name: it starts with a capital or after a number or sign.
 WORD = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]")
 
 Indices = NDArray[np.intp]
@@ -42,7 +43,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Bones by index: names, parents (-1 for roots), heads on P poses (P, B, 3), and those that the animation moves."""
+    """Bones by index: names, parents (-1 for roots), heads on P poses (P, B, 3), and the bones that are `moved`."""
 
     names: list[str]
     parents: Indices
@@ -51,7 +52,7 @@ class Tree:
 
     @cached_property
     def above(self) -> Indices:
-        """The bones over each bone, nearest first, one row a step (D, B), -1 over the roots."""
+        """The ancestors (D, B) of each bone: parents in the first row, their parents in the next, -1 above roots."""
         rows, over = [], np.append(self.parents, -1)
         bones = self.parents
         while (bones >= 0).any():
@@ -61,7 +62,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> Indices:
-        """How many bones lie over each bone."""
+        """The number of ancestors of each bone (B,)."""
         return np.sum(self.above >= 0, axis=0)
 
     def line(self, bone: int) -> list[int]:
@@ -69,27 +70,27 @@ class Tree:
         return [bone, *(int(above) for above in self.above[: self.depth[bone], bone])]
 
     def children(self, bone: int) -> list[int]:
-        """The bones straight under a bone."""
+        """The children of a bone."""
         return [int(child) for child in np.flatnonzero(self.parents == bone)]
 
     def length(self, bone: Indices | int, other: Indices | int) -> Array:
-        """Distance of two heads on the median pose."""
+        """The median over the poses of the distance between the heads of two bones."""
         away = np.linalg.norm(self.heads[:, bone] - self.heads[:, other], axis=-1)
         return away[0] if len(away) == 1 else np.median(away, axis=0)
 
     @cached_property
     def links(self) -> Array:
-        """Distance of each bone to its parent."""
+        """The distance of each bone from its parent (B,); meaningless for roots."""
         return self.length(np.arange(len(self.names)), self.parents)
 
     @cached_property
     def sizes(self) -> Indices:
-        """How many bones hang under each bone, itself included."""
+        """The number of bones in the subtree of each bone, the bone itself included (B,)."""
         return 1 + np.bincount(self.above[self.above >= 0], minlength=len(self.names))
 
     @cached_property
     def hanging(self) -> Array:
-        """Length of the longest line of joints under each bone."""
+        """The length of the longest line of joints under each bone (B,)."""
         lengths, way, bones = np.zeros(len(self.names)), np.zeros(len(self.names)), np.arange(len(self.names))
         for above in self.above:
             way = way + self.links[bones]
@@ -99,7 +100,7 @@ class Tree:
 
     @cached_property
     def lowest(self) -> Array:
-        """Height of the lowest joint under each bone, itself included, on each pose (P, B)."""
+        """The height of the lowest joint in the subtree of each bone on each pose (P, B)."""
         low = self.heads[..., 2].copy()
         for above in self.above:
             np.minimum.at(low, (slice(None), above[above >= 0]), self.heads[:, above >= 0, 2])
@@ -107,12 +108,12 @@ class Tree:
 
     @cached_property
     def heights(self) -> Array:
-        """Height of each bone over the lowest joint under it on the median pose."""
+        """The median over the poses of each bone's height over the lowest joint in its subtree (B,)."""
         return np.median(self.heads[..., 2] - self.lowest, axis=0)
 
     @cached_property
     def likeness(self) -> list[int]:
-        """Whether bones are named like those of legs: 1, 0 where the name tells nothing, -1 where like other bones."""
+        """For each bone, 1 if it has the name of a leg bone, -1 if that of another bone, 0 if of neither or both."""
         # The name of a figure, with which all its bones may begin, tells nothing: "ik" is in Viking.
         own = len(commonprefix(self.names))
         return [bool(LEG_NAME.search(name)) - bool(OTHER_NAME.search(name[own:])) for name in self.names]
@@ -134,7 +135,7 @@ class Joints:
         return self.upper + self.lower
 
     def is_even(self, most: float) -> bool:
-        """Whether neither length is longer than the other one by this factor."""
+        """Whether the longer length is less than `most` times the shorter length."""
         return max(self.upper, self.lower) < most * min(self.upper, self.lower)
 
     @property
@@ -144,15 +145,15 @@ class Joints:
 
 
 Pair = tuple[Joints, Joints]
-# The bone that begins a straight line of joints, the bones between, and the length.
+# The first bone of a straight line of joints, the bones between it and the end, and the length of the line.
 Line = tuple[int, tuple[int, ...], float]
 
 
 @lru_cache(maxsize=16)
 def mirrored_pairs(tree: Tree, *, guess: bool = False) -> list[Pair]:
-    """Pairs of limbs of equal lengths that branch off at equal depth and lie apart.
+    """The pairs of limbs with similar lengths that branch off at equal depth and lie apart.
 
-    With `guess`, bones in a straight line may be parts of one that bends nowhere between though nothing tells so.
+    With `guess`, bones in a straight line may be segments of one bone even if nothing shows that they never bend.
     """
     limbs = list(_limbs(tree, guess))
     sizes = np.array([(limb.upper, limb.lower) for limb in limbs]).reshape(-1, 2)
@@ -165,7 +166,7 @@ def mirrored_pairs(tree: Tree, *, guess: bool = False) -> list[Pair]:
 
 
 def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
-    """Every bone, child and grandchild of comparable lengths, each of the first two with what carries it on."""
+    """The possible limbs: an upper and a lower bone of comparable length, each with segments in a line, and an end."""
     lines = _lines(tree)
     for end, below in enumerate(lines):
         for mid, lower_parts, lower in below:
@@ -178,7 +179,7 @@ def _limbs(tree: Tree, guess: bool) -> Iterator[Joints]:
 
 
 def _lines(tree: Tree) -> list[list[Line]]:
-    """For each bone the bones over it from whose head a straight line of joints leads to its head."""
+    """For each bone, the straight lines of joints that lead from the head of an ancestor to its head."""
     found: list[list[Line]] = [[] for _ in tree.names]
     every = np.arange(len(tree.names))
     for step, upper in enumerate(tree.above[: MOST + 1]):
@@ -191,7 +192,7 @@ def _lines(tree: Tree) -> list[list[Line]]:
 
 
 def _in_line(tree: Tree, part: Indices, upper: Indices, lower: Indices) -> Mask:
-    """Which of some joints lie between two others on every pose."""
+    """Whether each joint of `part` lies on the line between `upper` and `lower` on every pose."""
     start, end = tree.heads[:, upper], tree.heads[:, lower]
     length = np.linalg.norm(end - start, axis=-1)
     way, away = (end - start) / np.maximum(length, 1e-300)[..., None], tree.heads[:, part] - start
@@ -207,10 +208,10 @@ def _ends_in_foot(tree: Tree, limb: Joints) -> bool:
 
 
 def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]]) -> bool:
-    """Whether the bones between those of a limb are parts of its upper and lower bone, and none of them its knee.
+    """Whether the bones `between` those of a limb are segments of its upper and lower bone, and none is its knee.
 
-    Names tell it, of the parts or of the limb, or that the limb bends on some poses while they stay in line. The lowest
-    of bones in one place is the joint.
+    The names of the segments or of the limb show this, or a limb that bends on some poses while its segments stay in
+    line. Of several bones in one place, the lowest is the joint.
     """
     links = [(bone, part, after) for bone, after in pairwise(limb.bones) for part in between[bone]]
     links = [link for link in links if tree.length(*link[1:]) > PLACE * limb.reach]
@@ -227,10 +228,10 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
 
 
 def _is_named_after(bone: str, part: str, after: str, both: bool) -> bool:
-    """Whether a part is called a twist bone, as the bone before it with a number, or by that bone's words and "part".
+    """Whether a segment has the name of a twist bone, or the name or all words of the bone before it, numbers aside.
 
-    Other numbers tell it only where `both` bones of a limb have parts: "leg1" and "leg2" may be thigh and shin. The
-    bone after the part must not have all these words too.
+    The only other word allowed is "part", and the name of the bone after it must not have all these words. Segments
+    that are told by their numbers alone must be in `both` bones of a limb: "leg1" and "leg2" may be thigh and shin.
     """
     if TWIST_NAME.search(part) or re.fullmatch(re.escape(bone) + r"[._-]\d+", part):
         return True
@@ -240,7 +241,10 @@ def _is_named_after(bone: str, part: str, after: str, both: bool) -> bool:
 
 
 def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: float = np.inf) -> bool:
-    """Whether two bones at equal depth hang by bones alike and not too long, that part at one bone or at none."""
+    """Whether two bones at equal depth hang from one bone, or from two roots, by lines of bones of equal lengths.
+
+    The lengths differ by less than `tolerance`, and each line is shorter than `longest`.
+    """
     hung = 0.0
     if bone == other or tree.depth[bone] != tree.depth[other]:
         return False
@@ -253,7 +257,7 @@ def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: f
 
 
 def _are_a_pair(tree: Tree, limb: Joints, other: Joints) -> bool:
-    """Whether two limbs of equal lengths hang alike from the trunk, and apart."""
+    """Whether two limbs of similar lengths hang alike from the trunk, with their roots and ends apart."""
     if not are_branches(tree, limb.root, other.root, MIRROR * limb.reach, HANGER * limb.reach):
         return False
     return bool(min(tree.length(limb.root, other.root), tree.length(limb.end, other.end)) > PLACE * limb.reach)

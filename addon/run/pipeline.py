@@ -306,10 +306,10 @@ def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
     It takes the leg's length.
     """
     body, frames = output.task.body, output.task.frames
-    known = Moving(output.armature).carried_by(body.hips) if body.hips else set()
-    known -= {limb.foot for limb in body.planned}
     # Only planting writes reports: contacts alone may come from a planted action whose source was restored.
-    rows = (output.rows or []) if output.again and output.record["report"] else []
+    rows = (output.rows or []) if output.again and body.hips and output.record["report"] else []
+    known = Moving(output.armature).carried_by(body.hips) if rows else set()
+    known -= {limb.foot for limb in body.planned}
     rows = [row for row in rows if row.get("anchor") and row["bone"] in known]
     before = _keyed_hips(output) if rows else None
 

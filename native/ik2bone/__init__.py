@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Feet of animated figures planted on uneven ground, and two-bone inverse kinematics for whole animations.
+"""Plants the feet of animated figures on uneven ground, and solves two-bone inverse kinematics of whole animations.
 
 Plant feet, from joint positions (frames, legs, 3), on a ground whose heights are a function of x and y:
 
@@ -8,16 +8,16 @@ Plant feet, from joint positions (frames, legs, 3), on a ground whose heights ar
     planted = plan.apply(clip)  # planted.knee, planted.ankle, ...
     print(ik2bone.report.text(plan.report()))
 
-`Clip(fps, thigh, shin, foot, ...)` takes world transforms instead, `plan.rotations` are the corrections of its joints;
-`plant(clip, ground, settings, previous=plan)` makes anew only what other settings change.
-help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings) say more. `find_contacts` finds when feet stand.
+`Clip(fps, thigh, shin, foot, ...)` takes world transforms instead of points; `plan.rotations` are then the corrections
+of its joints. `plant(clip, ground, settings, previous=plan)` computes again only what depends on changed settings.
+`find_contacts` finds when feet stand. See also help(ik2bone.plant), help(ik2bone.Clip) and help(ik2bone.Settings).
 
-Bend limbs onto targets: `solve` works on positions, `orient` turns positions into rotations, `solve_pose` does both;
-`aggregate`, `pole_of`, `hinge_of` and `multiply` go with them. The help of each function says what its options mean.
+Bring limbs to targets: `solve` computes positions, `orient` turns positions into rotations, `solve_pose` does both.
+`aggregate`, `pole_of`, `hinge_of` and `multiply` are their helpers. The help of each function explains its options.
 
 Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, quaternions (..., 4) as w, x, y, z, angles
-radians, lengths of any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
-right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent on its natural side.
+radians, lengths in any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
+right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent to its natural side.
 
 Besides these names, the modules `contacts.spans`, `ground.query`, `report` and `report.plot` are for use. All other
 modules are internal.
@@ -66,7 +66,7 @@ __all__ = [
     "solve_pose",
 ]
 
-# Where planting's names live: it needs numpy, which the solver does without, and is loaded on first use.
+# The module of each name of planting. Planting needs numpy and the solver does not, so these are imported on first use.
 _LAZY = {
     "Clip": "clip",
     "Mesh": "mesh",
@@ -86,7 +86,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Load what planting needs on first use."""
+    """Import a name of planting when it is first used."""
     if name not in _LAZY:
         raise AttributeError(f"module 'ik2bone' has no attribute '{name}'")
     home = import_module(f"ik2bone.{_LAZY[name] or name}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arrays of planting by what they hold."""
+"""Types of the arrays that planting uses, and the merging of rows of limbs."""
 
 from typing import Any
 
@@ -12,5 +12,5 @@ Indices = NDArray[np.intp]
 
 
 def put_in(mine: NDArray[Any], theirs: NDArray[Any], limbs: Mask, axis: int = 1) -> NDArray[Any]:
-    """Rows along an axis for all limbs, those of some limbs (L,) put in between those of the others."""
+    """Return rows of all limbs along `axis`: `theirs` for the mask `limbs` (L,), `mine` for all other limbs."""
     return np.take(np.concatenate([mine, theirs], axis), np.argsort(np.argsort(limbs, kind="stable")), axis)

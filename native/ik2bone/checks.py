@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Checks of what users pass in: each error names the argument, what was expected and what came."""
+"""Checks of the arguments that users pass. Each error names the argument, what was expected and what was passed."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# A matrix with a determinant of less than this share of its norm's cube has no usable inverse: so much is what single
-# precision leaves of an axis that was scaled to zero.
+# A matrix whose determinant is at most this share of its norm's cube has no usable inverse. An axis that was scaled to
+# zero keeps about that much in single precision.
 FLAT = 1e-7
-# Unit vectors and last rows of matrices may be off by what single precision leaves, and a little more.
+# Unit vectors and the last rows of matrices may be off by this much, a little more than the rounding of single
+# precision.
 ROUNDING = 1e-5
 
 
 def number(name: str, value: Any, expected: str = "a number") -> float:
-    """A finite number, as a float."""
+    """Return `value` as a float. Raises TypeError or ValueError if it is not a finite number."""
     values = as_array(name, value, expected)
     if values.ndim or values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")
@@ -25,31 +26,31 @@ def number(name: str, value: Any, expected: str = "a number") -> float:
 
 
 def kind(name: str, value: Any, kinds: Any, expected: str) -> None:
-    """Refuse what is of none of some kinds."""
+    """Raise TypeError if `value` is an instance of none of the types `kinds`."""
     if not isinstance(value, kinds):
         raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")
 
 
 def boolean(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
+    """Raise TypeError if `value` is neither True nor False."""
     kind(name, value, bool | np.bool_, "True or False")
 
 
 def whole(name: str, value: Any) -> None:
-    """Refuse what is no whole number; True and False are none."""
+    """Raise TypeError if `value` is not a whole number. True and False are not whole numbers."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise TypeError(f"{name}: expected a whole number, got {_kind(value)}")
 
 
 def one_of(name: str, value: Any, words: Sequence[str]) -> None:
-    """Refuse what is none of some words."""
+    """Raise TypeError or ValueError if `value` is none of some words."""
     kind(name, value, str, f"one of {', '.join(words)}")
     if value not in words:
         raise ValueError(f"{name}: expected one of {', '.join(words)}, got {value!r}")
 
 
 def as_array(name: str, value: Any, expected: str) -> NDArray[Any]:
-    """What numpy makes of a value, of any type and shape."""
+    """Return `value` as a numpy array of any type and shape. Raises ValueError for masked values and ragged rows."""
     if isinstance(value, np.ma.MaskedArray) and np.any(value.mask):
         raise ValueError(f"{name}: expected {expected}, got masked values")
     try:
@@ -59,7 +60,7 @@ def as_array(name: str, value: Any, expected: str) -> NDArray[Any]:
 
 
 def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
-    """A finite float64 array of a shape in which words, such as "frames", stand for any number above zero."""
+    """Return `value` as a finite float64 array. Words in its `shape`, like "frames", are any number above zero."""
     values = as_array(name, value, f"shape {_written(shape)}")
     if values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected numbers of shape {_written(shape)}, got {_kind(value)}")
@@ -72,7 +73,7 @@ def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[
 
 
 def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool_]:
-    """A boolean array of a shape, as `array`."""
+    """Return `value` as a boolean array. Its `shape` is given as in `array`."""
     values = as_array(name, value, f"shape {_written(shape)}")
     if values.dtype != bool:
         raise TypeError(f"{name}: expected booleans of shape {_written(shape)}, got {_kind(value)}")
@@ -81,7 +82,7 @@ def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool
 
 
 def some(name: str, value: Any, count: int) -> NDArray[np.bool_]:
-    """A mask (count,) of one or more of all."""
+    """Return `value` as a mask (count,). Raises ValueError if no row is True."""
     values = mask(name, value, (count,))
     if not values.any():
         raise ValueError(f"{name}: expected one or more of {count}, got none")
@@ -89,14 +90,14 @@ def some(name: str, value: Any, count: int) -> NDArray[np.bool_]:
 
 
 def part(name: str, frames: Any, count: int) -> None:
-    """Refuse what is no slice or array of indices of frames, and what holds none of them."""
+    """Raise an error if `frames` is no slice or array of indices, or selects none of `count` frames."""
     kind(name, frames, slice | np.ndarray, "a slice")
     if not len(np.arange(count)[frames]):
         raise ValueError(f"{name}: expected one or more of {count} frames, got {frames}")
 
 
 def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
-    """Invertible affine matrices (..., 4, 4) of a shape, column vectors, as `array`."""
+    """Return invertible affine matrices (..., 4, 4) with column vectors. Their `shape` is given as in `array`."""
     values = array(name, value, shape)
     if np.abs(values[..., 3, :] - [0.0, 0.0, 0.0, 1.0]).max() > ROUNDING:
         raise ValueError(f"{name}: expected matrices with the translation in the last column, got another last row")
@@ -107,8 +108,9 @@ def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArr
 
 
 def is_flat(axes: NDArray[np.float64], least: float = FLAT) -> NDArray[np.bool_]:
-    """Whether axes (..., 3, 3) span no volume to speak of, written out because `numpy.linalg.det` takes ten times as
-    long for as many small matrices."""
+    """Whether axes (..., 3, 3) span almost no volume. The determinant is written out because `numpy.linalg.det` takes
+    ten times as long for as many small matrices.
+    """
     (a, b, c), (d, e, f), (g, h, i) = ([axes[..., row, column] for column in range(3)] for row in range(3))
     volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
     size = np.einsum("...ij,...ij->...", axes, axes)
@@ -116,7 +118,7 @@ def is_flat(axes: NDArray[np.float64], least: float = FLAT) -> NDArray[np.bool_]
 
 
 def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """A unit vector (3,), of exactly unit length."""
+    """Return `value` as a vector (3,) of exactly unit length."""
     vector = array(name, value, (3,))
     length = float(np.linalg.norm(vector))
     if abs(length - 1.0) > ROUNDING:
@@ -125,7 +127,7 @@ def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:
 
 
 def directions(name: str, value: ArrayLike, count: int) -> NDArray[np.float64]:
-    """Unit vectors (count, 3), or zero for those that are not known."""
+    """Return `value` as unit vectors (count, 3). Vectors that are not known are zero."""
     vectors = array(name, value, (count, 3))
     lengths = np.linalg.norm(vectors, axis=-1)
     wrong = (lengths > 0.0) & (np.abs(lengths - 1.0) > ROUNDING)
@@ -135,7 +137,7 @@ def directions(name: str, value: ArrayLike, count: int) -> NDArray[np.float64]:
 
 
 def apart(name: str, points: NDArray[np.float64], others: NDArray[np.float64], what: str) -> None:
-    """Refuse joints (F, L, 3) that lie on `what` they hang from, (F, L, 3)."""
+    """Raise ValueError where joints (F, L, 3) lie on their parents `others` (F, L, 3), which `what` names."""
     together = ~(points != others).any(axis=-1)
     if together.any():
         place = _at(points.shape, together)
@@ -155,7 +157,7 @@ def _written(shape: tuple[int | str, ...]) -> str:
 
 
 def _at(shape: tuple[int | str, ...], wrong: NDArray[np.bool_]) -> str:
-    """Where the first thing wrong is in an array of a shape; those over frames and legs hold points or matrices."""
+    """The place of the first wrong value, for messages. Arrays of three or more axes run over frames and legs."""
     first = np.argwhere(wrong)[0]
     return f" on frame {first[0]}, leg {first[1]}" if len(shape) >= 3 else ""
 

@@ -19,37 +19,41 @@ from .sole.skin import Skin
 
 # The joints of a leg, in the order of `Plan.rotations` and `Clip.scale`.
 JOINTS = ("thigh", "shin", "foot", "toe")
-# With more frames a second double precision does not always tell the optimum of the smoothest curves (see
-# native/core/curves.h): of plans for 4 to 400 frames of walks, 3 of 536 had none at 3000, and none of 494 at 2000.
+# The greatest frame rate. With more frames a second, double precision does not always suffice to find the optimum of
+# the smoothest curves (see native/core/curves.h): of plans for 4 to 400 frames of walks, 3 of 536 failed at 3000, and
+# none of 494 at 2000.
 FASTEST = 2e3
-# What a clip holds for every frame and limb.
+# The arrays of a clip that have a row for each frame and limb.
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Clip:
-    """An animation sampled at even times: F frames, L legs, world space, any length unit, `fps` frames a second.
+    """An animation of L legs over F frames, sampled at `fps` frames a second, in world space and any one unit of
+    length.
 
-    Needed are `thigh`, `shin` and `foot`, the aggregate transforms (F, L, 4, 4) of root, mid and end joint: column
-    vectors, whose translations are hip, knee and ankle. `Clip.from_points` takes joint positions instead. All else is
-    optional, told by keyword:
+    `thigh`, `shin` and `foot` are required: the aggregate transforms (F, L, 4, 4) of root, mid and end joint, with
+    column vectors. Their translations are hip, knee and ankle. `Clip.from_points` takes joint positions instead. All
+    other arguments are optional and given by keyword:
 
     toe         aggregate transforms (F, L, 4, 4) of the toe bones; without them toes move with their feet
-    ball        where the toes bend (F, L, 3); by default the head of the toe bone, without one a place ahead of the
-                ankle (0.14 of the leg) and below it (0.05), on the side to which the knee bends
-    tip         the tip of the toes (F, L, 3); by default a third of the foot ahead of the ball, without toes the ball
+    ball        the points where the toes bend (F, L, 3); by default the head of the toe bone, or without a toe bone a
+                point ahead of the ankle by 0.14 leg lengths, on the side to which the knee bends, and below it by 0.05
+    tip         the tips of the toes (F, L, 3); by default ahead of the ball by a third of the level way from ankle to
+                ball, or without a toe bone the ball itself
     up          the unit vector against gravity
     scale       own scales of thigh, shin, foot and toe (F, L, 4, 3), by default ones
-    has_toe     which legs have a toe bone (L,), by default all where `toe` is given; rows of the others repeat the foot
-    skins       for each leg the points of the skin that go with its foot and toe
+    has_toe     which legs have a toe bone (L,), by default all if `toe` is given; the other legs' rows of `toe` repeat
+                `foot`
+    skins       for each leg the points of the skin that move with its foot and with its toe
     floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
-    is_hand     which limbs are arms or any other limb (L,), by default none: for these thigh, shin and foot
-                mean upper arm, forearm and hand, and `ball` is the point of the palm that touches
-    palm        the unit normal of each palm in hand space, of either sign (L, 3), zero where it is not known
+    is_hand     which limbs are not legs but arms or others (L,), by default none: their thigh, shin and foot are upper
+                arm, forearm and hand, and their `ball` is the point of the palm that touches
+    palm        the unit normal of each palm in hand space (L, 3), of either sign, zero where it is not known
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
 
-    Arrays are copied; lists and float32 are taken too. An argument of the wrong kind raises TypeError. One with a wrong
-    shape, without an inverse, or with numbers that are not finite or out of range raises ValueError. Both name it.
+    Arrays are copied. Lists and float32 arrays are accepted. Raises TypeError if an argument has the wrong kind, and
+    ValueError if it has a wrong shape, no inverse, or numbers that are not finite or out of range; both name it.
     """
 
     fps: float
@@ -116,7 +120,7 @@ class Clip:
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
-        """Set balls and tips, by proportion where they are not given."""
+        """Set balls and tips; those that are not given are estimated by the proportions of people."""
         shape, toes = (self.frames, self.legs, 3), self.has_toe[:, None]
         if ball is None:
             ball = self.toe[..., :3, 3]
@@ -142,12 +146,12 @@ class Clip:
         up: ArrayLike = (0.0, 0.0, 1.0),
         floors: Sequence[float] = (0.0,),
     ) -> Clip:
-        """A clip from positions of joints alone, each (F, L, 3): hip, knee, ankle and ball of the foot.
+        """Return a clip made of joint positions (F, L, 3) alone: `hip`, `knee`, `ankle` and `ball` of the foot.
 
-        The second axis of each bone lies along it, the first along the hinge of the knee, which a straight knee takes
-        from the frames round it. With `tip`, the tips of the toes, there are toe bones. `heel`, a marker on the heel,
-        tells how feet lean to a side; without it they do not. `up` and `floors` as for a clip. The joints of
-        `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
+        The second axis of each bone lies along the bone, and the first axis of thigh and shin along the hinge of the
+        knee; a straight knee takes its hinge from the frames around it. With `tip`, the tips of the toes, the legs have
+        toe bones. `heel`, a marker on the heel, shows how feet lean to a side; without it feet do not lean. `up` and
+        `floors` are as for `Clip`. The joints of `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
         """
         rate, up = _rate(fps), checks.unit_vector("up", up)
         joints = {"hip": checks.array("hip", hip, ("frames", "legs", 3))}
@@ -164,7 +168,7 @@ class Clip:
 
     @property
     def hands(self) -> Mask:
-        """Which limbs are no legs (L,)."""
+        """Which limbs (L,) are not legs."""
         return self.is_hand
 
     @property
@@ -209,29 +213,31 @@ class Clip:
 
     @cached_property
     def bend(self) -> Array:
-        """Angles (F, L) between upper and lower bones, 0 where they are straight."""
+        """Angles (F, L) between upper and lower bones, radians; 0 is straight."""
         return self.bend_at(self.stretch)
 
     def bend_at(self, stretch: Array) -> Array:
-        """The same angles of limbs whose end joints are so far (F, L) from their root joints."""
+        """The angles (F, L) as in `bend`, if end joints were at distances `stretch` (F, L) from their root joints."""
         upper, lower = self.lengths
         cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     @cached_property
     def leg(self) -> float:
-        """Median reach of all legs, or of all arms where there are only arms: what tolerances are relative to."""
+        """The leg length, to which tolerances are relative: the median reach of all legs; of all arms if there are no
+        legs.
+        """
         ranked = np.sort(self.reach if self.hands.all() else self.reach[:, ~self.hands], axis=None)
         # `numpy.median` takes three times as long.
         return float(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1].mean())
 
     @cached_property
     def foot_units(self) -> Array:
-        """Lengths in the scene of the unit of each foot's space (L,)."""
+        """The length in the scene (L,) of one unit of each foot's local space."""
         return np.asarray(np.linalg.norm(self.foot[..., :3, :3], axis=2).mean(axis=(0, 2)))
 
     def having(self, **values: Any) -> Clip:
-        """The same clip with other values, which are not checked, as they follow from those of a clip."""
+        """Return the same clip with other `values`. They are not checked, because they come from those of a clip."""
         clip = object.__new__(Clip)
         vars(clip).update({each.name: getattr(self, each.name) for each in fields(self)} | values)
         return clip
@@ -248,14 +254,14 @@ class Clip:
         return self.having(**moved)
 
     def cut(self, frames: slice) -> Clip:
-        """The same clip over some of its frames; itself over all of them."""
+        """The same clip over some of its frames; the clip itself if these are all frames."""
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
         checks.part("frames", frames, self.frames)
         return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
 
     def choose(self, limbs: Mask) -> Clip:
-        """The same clip with some of its limbs (L,); itself where those are all."""
+        """The same clip with some of its limbs (L,); the clip itself if these are all limbs."""
         limbs = checks.some("limbs", limbs, self.legs)
         if limbs.all():
             return self
@@ -269,7 +275,7 @@ class Clip:
 
 
 def _rate(fps: Any) -> float:
-    """Frames a second, checked."""
+    """Return the checked frame rate `fps` as a float."""
     rate = checks.number("fps", fps, "frames a second")
     if not 0.0 < rate <= FASTEST:
         raise ValueError(f"fps: expected frames a second, more than 0 and up to {FASTEST:g}, got {fps}")
@@ -277,12 +283,12 @@ def _rate(fps: Any) -> float:
 
 
 def _mask(name: str, rows: ArrayLike | None, legs: int, otherwise: bool) -> Mask:
-    """A mask (L,), or one alike for all legs where nothing is given."""
+    """Return `rows` as a mask (L,). If it is None, all legs have the value `otherwise`."""
     return np.full(legs, otherwise) if rows is None else checks.mask(name, rows, (legs,))
 
 
 def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    """Own scales (F, L, 4, 3), ones where nothing is given."""
+    """Return own scales (F, L, 4, 3): ones if `scale` is None."""
     scales = np.ones(shape) if scale is None else checks.array("scale", scale, shape)
     if not scales.all():
         raise ValueError("scale: expected numbers other than zero, got zero")
@@ -290,7 +296,7 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
 
 
 def _check_skin(name: str, skin: Skin) -> None:
-    """Refuse a skin whose points or directions are no numbers of the right shape; foot or toe may have no points."""
+    """Raise an error if points or directions of a skin are no numbers of the right shape. A part may have no points."""
     for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
         value = getattr(skin, part)
         if getattr(value, "shape", None) != (0, 3):

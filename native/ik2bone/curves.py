@@ -14,15 +14,15 @@ SHARPEST = 10.0 / np.sqrt(3.0)
 
 
 def odd_window(seconds: float, fps: float) -> int:
-    """Number of frames, odd and at least 1, of a window this long."""
+    """The number of frames in a window of `seconds`, odd and at least 1."""
     return 2 * round(0.5 * seconds * fps) + 1
 
 
 def velocity(points: Array, fps: float, window: float = 0.04) -> Array:
-    """Velocity (F, ...) of points over time: slope of the line fitted to `window` seconds round each frame.
+    """Velocity (F, ...) of points over time: the slope of a line fitted to `window` seconds around each frame.
 
-    A fit instead of a difference, because the noise of motion capture grows with the frame rate. The ends continue
-    the path point-symmetrically, so a constant velocity stays constant up to the first and last frame.
+    A fit is used instead of a difference, because the noise of motion capture grows with the frame rate. The ends
+    continue the path point-symmetrically, so a constant velocity stays constant up to the first and last frame.
     """
     half, count = max(1, round(0.5 * window * fps)), len(points)
     padded, slope = _continued(points, half), np.zeros(points.shape)
@@ -42,12 +42,12 @@ def _repeated(values: Array, half: int) -> Array:
 
 
 def hann_average(values: Array, window: int) -> Array:
-    """Average (F, ...) with a raised-cosine window of so many frames (odd); the ends repeat."""
+    """Average (F, ...) with a raised-cosine `window` (frames, odd). Beyond the ends the outer values repeat."""
     return _weighed(_repeated(values, window // 2), window)
 
 
 def smoothed(values: Array, window: int) -> Array:
-    """As `hann_average`, but the ends continue point-symmetrically, so a constant velocity stays to the last frame."""
+    """As `hann_average`, but the ends continue point-symmetrically: a constant velocity stays to the last frame."""
     return _weighed(_continued(values, window // 2), window)
 
 
@@ -63,13 +63,13 @@ def _weighed(padded: Array, window: int) -> Array:
 
 @lru_cache
 def _hann_weights(window: int) -> Array:
-    """The weights (window,) of a raised cosine, one in sum."""
+    """The weights (window,) of a raised cosine, whose sum is 1."""
     weights = np.hanning(window + 2)[1:-1]
     return np.asarray(weights / weights.sum())
 
 
 def running_maximum(values: Array, window: int) -> Array:
-    """Largest of the values (F, ...) within a window of so many frames (odd) round each frame."""
+    """The largest of the values (F, ...) within a `window` (frames, odd) around each frame."""
     largest, width = _repeated(values, window // 2), 1
     while width < window:
         step = min(width, window - width)
@@ -78,12 +78,12 @@ def running_maximum(values: Array, window: int) -> Array:
 
 
 def smooth_cover(values: Array, window: int) -> Array:
-    """A smooth curve (F, ...) that is nowhere less than the values: their running maximum, averaged as widely."""
+    """A smooth curve (F, ...) nowhere less than the values: their running maximum, averaged over the same window."""
     return hann_average(running_maximum(values, window), window)
 
 
 def quantile(values: Array, share: float) -> Array:
-    """What a share of values (N, ...) lies below: `numpy.quantile`, which takes ten times as long for few values."""
+    """The quantile of values (N, ...) for a `share` from 0 to 1. `numpy.quantile` takes ten times as long for few."""
     place = share * (len(values) - 1)
     low, high = int(place), min(int(place) + 1, len(values) - 1)
     ranked = np.array(values)
@@ -97,8 +97,8 @@ def runs(mask: Mask) -> list[tuple[int, int]]:
 
 
 def column_runs(mask: Mask) -> list[tuple[int, int, int]]:
-    """The `runs` of every column of a mask (F, ...), each after the number of its column: three times faster than one
-    by one.
+    """The `runs` of every column of a mask (F, ...), as column number, first frame and the frame after the last. Three
+    times faster than one column at a time.
     """
     count = len(mask) + 2
     padded = np.zeros((prod(mask.shape[1:]), count), bool)
@@ -115,16 +115,16 @@ def smoothstep(t: Array) -> Array:
 
 
 def come_to_rest(t: Array) -> Array:
-    """Quintic over t in [0, 1]: starts at 0 with slope 1, ends at 0 at rest, without second derivative at both ends."""
+    """Quintic over t in [0, 1] from 0 with slope 1 to 0 with slope 0; its second derivative is zero at both ends."""
     t = np.minimum(np.maximum(t, 0.0), 1.0)
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
 def fade(values: Array, known: Mask, length: float, rates: Array | None = None) -> Array:
-    """The values (F, L, 3) where they are known (F, L), and what leads from them and to them elsewhere.
+    """Return the `values` (F, L, 3) where they are `known` (F, L), and fades out of them and into them elsewhere.
 
-    They fade over so many frames, or over the whole gap where that is shorter, with matching `rates` (F, L, 3) a frame:
-    by default those of the values' first and last steps.
+    A fade takes `length` frames, or the whole gap if that is shorter. Next to the known values it changes by `rates`
+    (F, L, 3) a frame: by default the first and last steps of each run of known values.
     """
     if known.all():
         return values
@@ -143,7 +143,7 @@ def fade(values: Array, known: Mask, length: float, rates: Array | None = None) 
 
 
 def _end_rates(values: Array, known: Mask) -> Array:
-    """How far the values (F, L, 3) go in a frame at the ends of the runs in which they are known (F, L)."""
+    """The steps (F, L, 3) of the values from frame to frame, at the ends of the runs of `known` values (F, L)."""
     rates, both = np.zeros_like(values), known[1:] & known[:-1]
     steps = np.where(both[..., None], np.diff(values, axis=0), 0.0)
     rates[:-1] = steps
@@ -152,7 +152,9 @@ def _end_rates(values: Array, known: Mask) -> Array:
 
 
 def halved(values: Array) -> Array:
-    """Values (2 F - 1, ...) on and halfway between frames (F, ...): on cubics, slopes of Catmull and Rom (1974)."""
+    """Values (2 F - 1, ...) on the frames of `values` (F, ...) and halfway between, on cubics with the slopes of
+    Catmull and Rom (1974).
+    """
     padded, finer = _continued(values, 1), np.empty((2 * len(values) - 1, *values.shape[1:]))
     slopes = 0.5 * (padded[2:] - padded[:-2])
     finer[::2] = values
@@ -168,11 +170,12 @@ def smooth_between(
     ceiling: Array | float = np.inf,
     weight: Array | float = 1.0,
 ) -> Array:
-    """The curves x (F,) or (F, C) that minimise the sum of weight (x - wish)^2 + slow^4 x''^2, floor <= x <= ceiling.
+    """The curves x (F,) or (F, C) that minimise the sum of weight (x - wish)^2 + slow^4 x''^2, with floor <= x <=
+    ceiling.
 
-    `slow` is a time (s): faster changes of the wish, shaped as x, are smoothed away. All but `fps` and `slow` broadcast
-    to its shape. At least two weights are positive; where floor and ceiling cross, the ceiling counts. The optimum is
-    exact, see native/core/curves.h.
+    `slow` is a time (s): changes of the wish that are faster are smoothed away. `wish` has the shape of x, to which
+    floor, ceiling and weight broadcast. At least two weights must be positive. Where floor and ceiling cross, the
+    ceiling counts. The optimum is exact, see native/core/curves.h.
     """
     rows = np.empty((4, prod(wish.shape[1:]), len(wish)))
     columns = rows.swapaxes(1, 2).reshape(4, *wish.shape)
@@ -183,9 +186,9 @@ def smooth_between(
 
 
 def without_dips(values: Array, fps: float, most: Array | float) -> Array:
-    """The lowest curves (F, L) over the values whose second derivatives are at most `most` (L,), their unit / s^2.
+    """The lowest curves (F, L) nowhere below `values` (F, L) whose second derivatives are at most `most` (L,).
 
-    Peaks stay as they are. Closed form, see native/core/curves.h.
+    `most` has the unit of the values / s^2. Peaks keep their values. Closed form, see native/core/curves.h.
     """
     filled = np.array(values.T, order="C")
     for column, limit in zip(filled, np.full(len(filled), most) / fps**2, strict=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How the hips move over feet that stand elsewhere than in the clip: upright and calm at once."""
+"""How the hips move over feet that stand elsewhere than in the clip: smoothly, and so that legs stay as straight."""
 
 import numpy as np
 
@@ -12,23 +12,24 @@ from .rotations import length_of, level_part
 from .settings import DEEPEST
 from .targets.blend import Targets
 
-# Changes of the ground that come and go faster than this (s) do not move the hips up or down, unless legs are short.
+# Changes of the ground that are faster than this (s) do not move the hips up or down, unless legs do not reach.
 # Measured on 324 runs of the bench: with 0.195 the straighter knee bends by 0.05 degrees more on the mean, and with
 # 0.192 the pelvis accelerates by 2 % more.
 SLOW = 0.193
-# The same for level shifts, which no leg waits for: about a step.
+# The same time for level shifts of the hips: about that of a step. They may be slower, because the height of the hips
+# alone lets legs reach.
 FOLLOW = 0.4
-# On a slope the body leans this share of the way that would bring it over the slope as it was over the level floor. On
-# a slope of 15 degrees that shifts the hips by 0.08 leg and bends the straighter knee by 3 to 5 degrees less. People
-# lean by a part of the slope alone (Leroux, Fung and Barbeau, 2002), so most of it stays with the legs.
+# On a slope the hips shift by this share of the way that would bring them as squarely over the slope as they were over
+# the level floor. On a slope of 15 degrees they shift by 0.08 leg, and the straighter knee bends by 3 to 5 degrees
+# less. People lean by only a part of the slope (Leroux, Fung and Barbeau, 2002), so legs take most of it.
 LEAN = 0.3
-# Hips rise over the mean rise of the ground by no more than this times the way that an ankle is moved beyond it. Legs
-# within 63 degrees of upright ask for less, and legs that lie for any height. Of 324 runs of the bench it binds those
-# of a dash alone.
+# Hips rise above the mean rise of the ground by no more than this times the greatest distance that an ankle is moved
+# beyond that mean rise. Legs within 63 degrees of upright ask for less, but legs that lie may ask for any height. Of
+# 324 runs of the bench the limit takes effect only in those of a dash.
 GAIN = 2.0
-# Hips come down in so many rounds more where knees that stand would straighten and bend again more suddenly than in the
-# clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9 degrees; after three none of
-# these.
+# The number of rounds in which hips come down farther where the knees of standing legs would straighten and bend again
+# more suddenly than in the clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9
+# degrees; after three, none of these seven.
 EASINGS = 3
 
 
@@ -42,15 +43,16 @@ def hips_offset(
     leans: bool = True,
     wanted: Mask | None = None,
 ) -> Array:
-    """Translation (F, 3) of the hips: along level with feet that stand elsewhere, then up or down so that legs reach.
+    """Return the translation (F, 3) of the hips: level with feet that stand elsewhere, then up or down so that legs
+    reach.
 
-    Hips go up with the mean rise of the ground under the feet, and farther where that would leave the straighter leg
-    more bent than it is in the clip, unless it lies rather than stands.
-    Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip instead. Knees of legs that
-    `follows` (L,) tells to follow the ground, and not to be held on an anchor, are eased less. Heels may rise by `room`
-    (F, L) radians as toe-off nears, before the hips come down; see `reach.heel_room`. Hips come no more than `deepest`
-    leg lengths under the mean rise of the ground under the feet, and leave the rest out of reach. Where the body
-    `leans`, slopes tilt it. `wanted` (F, L) are the contacts that people enforce, by default none.
+    Hips rise with the mean rise of the ground under the feet. They rise farther if the straighter leg would otherwise
+    be more bent than in the clip, unless that leg lies rather than stands. Only legs that are `standing` (F, L) ask for
+    reach: a swinging foot is drawn to its hip joint instead. `follows` (L,) are the legs that follow the ground without
+    an anchor; their knees are eased less. As toe-off nears, heels may rise by `room` (F, L) radians before the hips
+    come down; see `reach.heel_room`. Hips come down to no more than `deepest` leg lengths below the mean rise of the
+    ground; what is then missing stays out of reach. If the body `leans`, slopes tilt it. `wanted` (F, L) are the
+    contacts that users enforce, by default none.
     """
     wanted = np.zeros_like(standing) if wanted is None else wanted
     level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
@@ -59,14 +61,15 @@ def hips_offset(
     raised = pitched(clip, targets, early) if early.any() else targets
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     lowest = rise - deepest * clip.leg
-    # The ceiling of legs that ask for more than the lowest. It is smooth, so that hips between the two are calm.
+    # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
     bound = smooth_cover(lowest, odd_window(SLOW, clip.fps))
 
     def heights(reach: Array, side: Array | float = 1.0) -> Array:
-        # Where legs, stretched to it, have their ankles in place (2, F, L): with heels as they are, and raised.
+        # The heights of the hips (2, F, L) at which legs stretched to `reach` have their ankles in place: with heels as
+        # they are, and with raised heels.
         return over + side * np.sqrt(np.maximum(reach**2 - aside, 0.0))
 
-    # Hips under an ankle, as in a high kick or a somersault, are not to go up past it.
+    # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
     side = np.sign((clip.hip - clip.ankle) @ clip.up)
     moved = length_of(targets.ankle - clip.ankle - rise[:, None, None] * clip.up).max(axis=1)
     wish = np.maximum(rise, np.minimum(heights(straightest(clip), side)[0].min(axis=1), rise + GAIN * moved))
@@ -78,7 +81,8 @@ def hips_offset(
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     first = height = height_within(own)
     for _ in range(EASINGS):
-        # Hips that come down bend knees of swinging feet, too: that is no reason to come down farther.
+        # Hips that come down bend the knees of swinging legs, too. Their knees are measured at the first height, so
+        # that they do not ask for still lower hips.
         under, last = np.where(standing, height[:, None], first[:, None]), reach
         hip = clip.hip + under[..., None] * clip.up
         reach = eased_reach(clip, targets.ankle - hip, own, sudden)
@@ -89,11 +93,11 @@ def hips_offset(
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float, wanted: Mask) -> Array:
-    """Level translation (F, 3) that follows the feet where they stand elsewhere than in the clip, and tilts by a share
-    `lean` with what turns them: the slope, and heels that lie higher than balls.
+    """Level translation (F, 3) of the hips: they follow feet that stand elsewhere than in the clip, and shift by a
+    share `lean` of the tilt of the feet, which comes from the slope and from heels that lie higher than balls.
 
-    It is told by standing feet (F, L) alone, goes smoothly from one to the next, and stays as it is before the first of
-    them and after the last.
+    Only `standing` feet (F, L) count. The translation goes smoothly from one stance to the next, and does not change
+    before the first stance and after the last.
     """
     ways = level_part(targets.ball - clip.ball + lean * clip.leg * _tilt(clip, targets, wanted), clip.up)
     total = np.where(standing[..., None], ways, 0.0).sum(axis=1)
@@ -105,9 +109,9 @@ def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float, wan
 
 
 def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
-    """Where feet that stood upright have their up (F, L, 3).
+    """The directions (F, L, 3) in which feet would look up that looked straight up before the turn of their target.
 
-    Feet whose contact is `wanted` (F, L) are turned by what the clip tilts them, too: only their slope counts.
+    Where a contact is `wanted` (F, L), the turn also takes out the clip's own tilt of the foot: only the slope counts.
     """
     tilt = targets.turn @ clip.up
     for anchor in targets.anchors:

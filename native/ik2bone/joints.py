@@ -14,8 +14,9 @@ BALL_AHEAD, BALL_BELOW = 0.14, 0.05
 # The toes reach beyond the ball by this share of the level way from ankle to ball: the median of rigs that have a toe
 # bone with a tip.
 TOES_SHARE = 1.0 / 3.0
-# A knee that is bent by less than this (sine, 6 degrees) does not tell its side. With it thighs from the joints of the
-# recorded clips turn in no frame by 40 degrees farther than they do in the clip; with a third of it, by up to 150.
+# A knee that is bent by less than this (sine, 6 degrees) does not show to which side it bends. With this value thighs
+# made from the joints of the recorded clips turn in no frame by 40 degrees more than in the clip; with a third of it,
+# by up to 150 degrees more.
 STRAIGHT = 0.1
 
 
@@ -24,8 +25,9 @@ def aggregate_legs(
 ) -> tuple[Array, Array, Array]:
     """Aggregate transforms (F, L, 4, 4) of thigh, shin and foot from their joints (F, L, 3).
 
-    The second axis of each lies along its bone and the first along the hinge of the knee. The first axis of a foot lies
-    across the plane of `heel`, ankle and ball; without heel it is level, as far as the foot is.
+    The second axis of each lies along its bone, and the first axis of thigh and shin along the hinge of the knee. The
+    first axis of a foot is perpendicular to the plane of `heel`, ankle and ball. Without `heel` it is level for a level
+    foot, and turns towards the hinge as the foot gets steeper.
     """
     along = unit(ball - ankle)
     level = cross(along, up)
@@ -41,13 +43,13 @@ def aggregate_legs(
 def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Array, otherwise: Array) -> Array:
     """The hinge of each knee (F, L, 3), a unit vector in the space of the joints (F, L, 3) that changes continuously.
 
-    A bent knee tells its own; a straight or overstretched one takes that of the frames round it. The side to which a
-    knee bends is that of its mean bend as seen from the `foot` axes (F, L, 3, 3). A knee that never bends has the
-    direction `otherwise` (F, L, 3).
+    A bent knee has its own hinge; a straight or overstretched one takes the hinge of the frames around it. The side to
+    which a knee bends is that of its mean bend as seen from the `foot` axes (F, L, 3, 3). A knee that never bends has
+    the direction `otherwise` (F, L, 3).
     """
     bend = cross(unit(hip - knee), unit(ankle - knee))
     mean = np.einsum("flij,fli->lj", foot, bend)
-    # Over half a stride, so that straight frames have a side too.
+    # Averaged over half a stride, so that straight frames have a side too.
     usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
     known = length_of(usual) > STRAIGHT
     for leg in range(usual.shape[1]):
@@ -57,12 +59,12 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
 
 
 def _turned_to(vectors: Array, side: Array) -> Array:
-    """Vectors (..., 3) without what they have against unit vectors (..., 3)."""
+    """The vectors (..., 3) without their component opposite to the unit vectors `side` (..., 3)."""
     return vectors - np.minimum(np.sum(vectors * side, axis=-1, keepdims=True), 0.0) * side
 
 
 def _between(values: Array, known: Mask) -> Array:
-    """Values (F, 3) with straight lines in the place of those that are not known (F,)."""
+    """The values (F, 3) with linear interpolation over the frames that are not `known` (F,)."""
     frames = np.arange(len(values))
     return np.stack([np.interp(frames, frames[known], column[known]) for column in values.T], axis=-1)
 
@@ -80,9 +82,9 @@ def bones(start: Array, end: Array, side: Array) -> Array:
 
 
 def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: Array) -> Array:
-    """Balls (F, L, 3) of feet that have no toe bones, fixed to their feet (F, L, 4, 4).
+    """Estimated balls (F, L, 3) of feet without toe bones, fixed to the feet (F, L, 4, 4).
 
-    They lie ahead of the ankle, where the knee points, and below it, as they do in people.
+    A ball lies ahead of the ankle, in the direction of the knee, and below it, in the proportions of people.
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
     leg = np.median(length_of(knee - hip) + length_of(ankle - knee))
@@ -92,13 +94,13 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
 
 
 def tip_by_proportion(foot: Array, toe: Array, ball: Array, up: Array) -> Array:
-    """Tips of the toes (F, L, 3), fixed to toe bones (F, L, 4, 4), ahead of balls (F, L, 3) by a share of the foot."""
+    """Estimated tips (F, L, 3) of toes, fixed to toe bones (F, L, 4, 4): ahead of balls by a share of the foot."""
     ahead = level_part(ball - foot[..., :3, 3], up)
     return _fixed_to(toe, ball + TOES_SHARE * ahead, ball @ up)
 
 
 def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
-    """The axis of each foot that is the most level (F, L, 3), pointing to where the hips (F, L, 3) go."""
+    """The most level axis of each foot (F, L, 3), without height, pointing to where the hips (F, L, 3) go."""
     axes = level_part(np.swapaxes(foot[..., :3, :3], -1, -2), up)
     most = length_of(axes).mean(axis=0).argmax(axis=-1)
     axis = np.take_along_axis(axes, most[None, :, None, None], axis=2)[:, :, 0]
@@ -107,7 +109,9 @@ def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
 
 
 def _fixed_to(matrices: Array, points: Array, height: Array) -> Array:
-    """Points (F, L, 3) fixed to matrices where they are on average while `height` (F, L) is low: feet stand then."""
+    """Points (F, L, 3) fixed to `matrices` (F, L, 4, 4) at the mean local place of `points` over the frames in which
+    `height` (F, L) is low, because feet stand then.
+    """
     low = height <= np.median(height, axis=0)
     local = move_points(inverse_of(matrices), points)
     mean = (local * low[..., None]).sum(axis=0) / low.sum(axis=0)[:, None]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results of planting's stages, kept so that a plan with other settings makes only what these change."""
+"""Results of planting's stages, kept so that a plan with other settings computes again only what depends on these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What stages made of what was `given`, whose `values` tell whether it still is the same; one result a stage."""
+    """The last result of each stage that worked on the objects `given`. `values` tell whether these are the same."""
 
     given: tuple[Any, ...]
     values: Any
@@ -22,19 +22,19 @@ class Kept:
 
     @classmethod
     def of(cls, *given: Any, previous: Kept | None = None) -> Kept:
-        """What was kept of the same things as they are now given, or else nothing as yet."""
+        """Return `previous` if its results were made of data equal to what is `given`, else one without results."""
         values = values_of(given)
         return previous if previous is not None and previous.values == values else cls(given, values)
 
     def __reduce__(self) -> tuple[Callable[..., Kept], tuple[Any, ...]]:
-        """Copies, and what other processes get, keep no results: their values would tell of objects of the original."""
+        """Copies and pickles hold no results, because results are found by the identity of objects of the original."""
         return Kept.of, self.given
 
     def __call__(self, stage: Callable[..., Result], *inputs: Any) -> Result:
-        """The result of a stage, made anew unless its inputs are those that it was last made of.
+        """Return the result of a stage, computed again unless its inputs are the same as in its last call.
 
-        Settings are the same if their `values` are. All else has to be the same object: it is something `given`, or the
-        result of another stage.
+        Settings are the same if their `values` are. Any other input has to be the same object: either one of the
+        objects `given`, or the result of another stage.
         """
         now = [getattr(one, "values", one) for one in inputs]
         last, result = self.results.get(stage.__name__, ([], None))
@@ -45,7 +45,9 @@ class Kept:
 
 
 def values_of(data: Any) -> Any:
-    """What tells by == whether data is the same: a hash of an array, the values of parts, else which object it is."""
+    """A value that is equal (==) for equal data: shape, type and hash of an array, the values of the parts of a list,
+    tuple or dataclass, a text or number itself, and the identity of any other object.
+    """
     if data is None or isinstance(data, str | float | int):
         return data
     if isinstance(data, np.ndarray):

@@ -11,35 +11,35 @@ from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
 from .rotations import cofactors, cross, dot, length_of, unit
 
-# Sine of the angle (9 degrees) under which a knee's own bend is rather noise: it turns sideways, or over backwards.
+# Sine of the bend (9 degrees) below which the bend of a single frame is mostly noise: it may go sideways or backwards.
 BENT = 0.15
-# Between thigh and shin of a knee folded as far as people can, 0 is straight; clips that fold theirs further keep that.
-# Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979), deviation 5.
+# The greatest bend of a knee (radians, 0 is straight), as far as people can fold it; knees that the clip folds farther
+# keep their bend. Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979),
+# deviation 5.
 FOLDED = np.radians(140.0)
-# What planting adds to a swinging leg's knee comes and goes no faster than this (s).
-# Measured on 270 runs of the bench: at 0.022 knees pop by 0.6 degrees more, at 0.035 the straighter one bends by 0.1
-# more.
+# The bend that planting adds to the knee of a swinging leg changes no faster than over this time (s). Measured on 270
+# runs of the bench: at 0.022 knees pop by 0.6 degrees more, at 0.035 the straighter knee bends by 0.1 degrees more.
 SLOW = 0.03
-# It is told by the knee's angle to this power: 1 is smooth in the angle, 2 in the length of the leg. With 1 two of 63
-# runs have feet that pop, with 1.5 and more knees change more suddenly.
+# The added bend is smoothed as the knee's angle to this power: with 1 the angle is smooth, with 2 the length of the
+# leg. With 1 two of 63 runs have feet that pop; with 1.5 or more, knees change more suddenly.
 EASED_POWER = 1.25
-# A standing leg's knee turns from less bend to more no more suddenly than this (rad/s^2) over what it does in the clip:
-# by 3.2 degrees a frame at 30 fps, a third of what shows as a pop. Near straight, a leg that lengthens evenly
-# straightens its knee ever faster. Measured on 324 runs of the bench: bounding what planting adds, by 4.6 degrees, asks
-# more of knees that turn back in the clip, and yet they pop by 0.03 degrees more on the mean.
+# The knee of a standing leg turns from less bend to more with at most this angular acceleration (rad/s^2) above the
+# clip's own: 3.2 degrees a frame at 30 fps, a third of what shows as a pop. Near straight, a leg that lengthens evenly
+# straightens its knee ever faster. Measured on 324 runs of the bench: a bound of 4.6 degrees on what planting adds
+# restricts knees that turn back in the clip more, and yet they pop by 0.03 degrees more on the mean.
 SUDDEN = np.radians(3.2) * 30.0**2
-# The same for feet that follow the ground below them, which goes up and down under them while they stand. With 6.5
-# degrees seven more of these runs have a knee that pops, and the straighter one bends by 0.07 less on the mean. It
-# holds for what heels give, too: with SUDDEN those of a walk on stairs rise by 0.025 leg more when it is planted twice.
+# The same for feet that follow the ground below them, which rises and falls while they stand. With 6.5 degrees seven
+# more of these runs have a knee that pops, and the straighter knee bends by 0.07 degrees less on the mean. The bound
+# also decides how far heels rise: with SUDDEN those of a walk on stairs rise by 0.025 leg more if it is planted twice.
 SUDDEN_IN_PLACE = np.radians(5.5) * 30.0**2
 
 
 @dataclass(frozen=True)
 class Knees:
-    """How the knees of L legs bend over F frames.
+    """The bending of the knees of L legs over F frames.
 
-    `hinge` (F, L, 3) is in shin space, zero where nothing tells it. `usual` (F, L, 3) is the clip's own hinge, world
-    space. `doubt` (F, L) in [0, 1] is how far each frame's own bend gives way to it.
+    `hinge` (F, L, 3) is in shin space, zero where it is not known. `usual` (F, L, 3) is the clip's own hinge, in world
+    space. `doubt` (F, L), from 0 to 1, is the share by which the usual hinge replaces that of the frame.
     """
 
     hinge: Array
@@ -47,15 +47,15 @@ class Knees:
     doubt: Array
 
     def poles(self, lines: Array) -> Array:
-        """Where the knees point (F, L, 3) by their usual hinge, seen from the lines (F, L, 3) from hip to ankle."""
+        """Directions (F, L, 3) to which knees point by their usual hinge, for `lines` (F, L, 3) from hip to ankle."""
         return cross(self.usual, lines)
 
 
 def find_knees(clip: Clip) -> Knees:
-    """Read the hinges: a frame's own where its knee is well bent, the clip's where it is straight or overstretched."""
+    """Return the hinges of the knees: of the frame where a knee is well bent, else the clip's usual hinge."""
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine, axes = knee_sine(clip), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
-    # A hinge is a cross product, which a mirrored shin turns round.
+    # A mirrored shin reverses the hinge, which is a cross product.
     axes *= np.sign(cofactors(axes)[1])[..., None, None]
     usual = _usual_hinges(clip, own, sine, axes)
     natural = sine * np.sign(dot(own, usual))
@@ -65,11 +65,11 @@ def find_knees(clip: Clip) -> Knees:
 
 
 def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
-    """The clip's hinges (L, 3) in shin space, whose axes (F, L, 3, 3) are given as rows: the mean of a knee's `own`
-    (F, L, 3), by the sine of its bend (F, L).
+    """The clip's usual hinges (L, 3) in shin space: the means of the knees' `own` hinges (F, L, 3), weighted by the
+    square of the `sine` of their bend (F, L). The rows of `axes` (F, L, 3, 3) are the axes of the shins.
 
-    Of a knee that never bends in the clip it is the rest pose's; of one that rests straight too, that of a knee that
-    bends to where its foot points.
+    A knee that never bends in the clip has the hinge of the rest pose. If it rests straight, too, it has the hinge of a
+    knee that bends to where its foot points.
     """
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
     across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
@@ -86,26 +86,26 @@ def knee_sine(clip: Clip) -> Array:
 
 
 def _distance(clip: Clip, bend: Array | float) -> Array:
-    """How long (F, L) legs are from end to end whose knees are bent by angles (F, L)."""
+    """Distance (F, L) from hip to ankle of legs with knees bent by the angles `bend` (F, L)."""
     upper, lower = clip.lengths
     return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
 
 
 def shortest(clip: Clip) -> Array:
-    """Distance (F, L) from hip to ankle at which a leg is folded as far as it may be."""
+    """The least distance (F, L) from hip to ankle: that of a fully folded leg, or the clip's own where that is less."""
     return np.minimum(_distance(clip, FOLDED), clip.stretch)
 
 
 def straightest(clip: Clip) -> Array:
-    """Distance (F, L) from hip to ankle at which each leg is as straight as the straightest of them is in the clip."""
+    """Distance (F, L) from hip to ankle at which legs are as straight as the straightest of the frame in the clip."""
     return _distance(clip, clip.bend.min(axis=1, keepdims=True))
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
-    """How far (F, L, 3) swinging feet (F, L) with these ankles (F, L, 3) are drawn towards their hips (F, L, 3).
+    """How far (F, L, 3) feet are drawn towards their hip joints `hip` (F, L, 3) while they swing (F, L).
 
-    They come within `reach` (F, L), and what that and the ground add to the bend of the clip's knee goes smoothly over
-    into what the stances beside the swing have.
+    Their ankles, at `ankle` (F, L, 3), come within `reach` (F, L). The bend that the reach and the ground add to that
+    of the clip's knee changes smoothly into the added bend of the stances before and after the swing.
     """
     line = ankle - hip
     distance = np.maximum(length_of(line), 1e-300)
@@ -120,19 +120,20 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
 def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = SUDDEN_IN_PLACE) -> Array:
     """How far (F, L) legs may be stretched so that no knee straightens and bends again more suddenly than in the clip.
 
-    `line` (F, L, 3) goes from hip to ankle, of which heels that rise bring as much as is over the `reach` (F, L).
-    Knees may turn more suddenly than in the clip by `sudden` (L,) rad/s^2.
+    `line` (F, L, 3) goes from hip joint to ankle; where it is longer than `reach` (F, L), a rising heel makes up for
+    the difference. Knees may turn more suddenly than in the clip by `sudden` (L,) rad/s^2.
     """
     bend, own = clip.bend_at(np.minimum(length_of(line), reach)), np.zeros_like(clip.bend)
-    # A bend that makes the clip's own turns from less bend to more, and none of those from more to less.
+    # A bend that has only the positive second differences of the clip's own bend, from less bend to more.
     own[2:] = np.maximum(np.diff(clip.bend, 2, axis=0), 0.0).cumsum(axis=0).cumsum(axis=0)
     return np.minimum(_distance(clip, own + without_dips(bend - own, clip.fps, sudden)), reach)
 
 
 def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
-    """How far (F, L, 3) swinging feet (F, L) with these ankles are moved off their hips (F, L, 3), so as not to fold.
+    """How far (F, L, 3) feet with ankles at `ankle` (F, L, 3) are moved away from their hip joints `hip` (F, L, 3)
+    while they swing (F, L), so that their knees do not fold too far.
 
-    They move the way that the clip's own ankle lies from its hip, so that they come and go without a jump.
+    The feet move in the direction from hip to ankle of the clip, so that the move begins and ends without a jump.
     """
     line = ankle - hip
     square = shortest(clip) ** 2 - dot(line, line)

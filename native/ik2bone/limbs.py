@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Bending legs and arms so that they reach their targets, by the solver, with as much strength as is wanted."""
+"""The solution of legs and arms: the solver brings them to their targets, with any share of the full correction."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,15 +25,15 @@ from .rotations import (
 )
 from .targets.blend import Targets
 
-# Under a thigh stretched along itself the shin changes its length as the knee bends, which the solver leaves as a miss.
-# It is asked again for as much more, up to so many times.
+# Under a thigh that is stretched along its length, the shin changes its length as the knee bends, and the solver misses
+# the target. The solver is called again with a target moved by the miss, at most this number of times.
 ROUNDS = 6
-# To the solver limbs whose mid joint is nearer to the line than this (reach) are straight, without a bend of their own.
+# A limb whose mid joint is nearer to the line than this (reach) is straight to the solver, without a bend of its own.
 STRAIGHT = 1e-12
 
 
 def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targets:
-    """The targets blended with the clip, its hip joints moved by `offset`: `strength` (F,) of the way from there."""
+    """The targets at a share `strength` (F,) of the way to `targets` from the clip's own limbs, moved by `offset`."""
     if (strength == 1.0).all():
         return targets.copied()
     share = strength[:, None, None]
@@ -49,13 +49,13 @@ def solve_legs(
 ) -> tuple[Array, Array]:
     """Corrections (F, L, 3, 4) that bring ankles to their targets and feet to their slopes, and misses (F, L).
 
-    The hip joints lie moved by `offset` (F, L, 3) already; `hips` (F, 3) moves them on. `strength` (F,) blends the
-    corrections and the move: a leg in reach at both ends of the blend is so all along it.
+    The hip joints are already moved by `offset` (F, L, 3); `hips` (F, 3) moves them further. `strength` (F,) blends the
+    corrections and that further move: a leg that reaches at both ends of the blend reaches all along it.
     """
     moved = clip.moved(offset) if offset.any() else clip
     goal = moved.foot.copy()
     goal[..., :3, :3] = targets.turn @ moved.foot[..., :3, :3]
-    # Seen from the hips as they will lie, which makes the blend linear in the world too.
+    # The target relative to the final place of the hips, so that the blend is linear in world space, too.
     target, share = targets.ankle - hips[:, None], strength[:, None]
     asked = moved.ankle + share[..., None] * (target - moved.ankle)
     options = {"end_goal": goal, "roll": "hinge", "weight": share, **_bends(moved, asked, share, knees)}
@@ -77,10 +77,11 @@ def solve_legs(
 
 
 def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, Any]:
-    """How the solver shall bend knees of ankles that go `asked` (F, L, 3): its options pole_weight, twist and hinge."""
-    # The solver weakens poles with the strength, `share` (F, 1). By poles alone a knee that the clip has bent a little,
-    # aside or backward, would bend far to there. What it bends by in the clip keeps its side and its hinge, what is
-    # added gets those of the pole; bends count by how much they shorten the leg, which is what the strength blends.
+    """The solver's options pole_weight, twist and hinge for limbs whose ankles go to `asked` (F, L, 3)."""
+    # The solver weakens poles with the strength, `share` (F, 1). With poles alone, a knee that the clip bends a little
+    # to a wrong side, aside or backward, would bend far to that side. So the bend of the clip keeps its side and its
+    # hinge, and the added bend gets those of the pole. Both count by how much they shorten the leg, because the
+    # strength blends lengths.
     partly = (share > 0.0) & (share < 1.0) & (knees.doubt > 0.0)
     if not partly.any():
         return {"pole_weight": knees.doubt, "hinge": knees.hinge}

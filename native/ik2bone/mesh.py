@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Triangle meshes that answer many lines, rays and points at once."""
+"""Triangle meshes that are queried with many lines, rays or points at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 from . import _core
 from .results import Crossings, Hits
 
-if TYPE_CHECKING:  # buffers do without numpy, which may not load in another interpreter
+if TYPE_CHECKING:  # numpy is not needed for buffers, and may not load in a second interpreter
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
@@ -25,17 +25,17 @@ TRIANGLES = "an array of integers of shape (T, 3)"
 
 @final
 class Mesh:
-    """A triangle mesh that is asked for many lines, rays or points at once, without the interpreter lock.
+    """A triangle mesh that is queried with many lines, rays or points at once, without the interpreter lock.
 
     vertices   (V, 3) finite coordinates in any one unit of length.
     triangles  (T, 3) integers, the vertices of each triangle. Seen from where its normal points, they run
                counter-clockwise.
 
-    Both are copied, and the mesh does not change afterwards; threads may ask it at once. Triangles belong to it with
-    their edges and corners, which count once, whichever triangles share them; no line slips through between neighbours.
-    Triangles without area are never met. Results are float32 where all arrays asked with are float32, else float64;
-    triangles are int64. A row with NaN or infinity, or a zero direction, meets nothing. len(mesh) is the number of
-    triangles. Meshes can be pickled and copied.
+    Both are copied, and the mesh does not change afterwards; several threads may query it at once. The edges and
+    corners of triangles belong to the mesh. A place on an edge or corner counts once, however many triangles share it,
+    and no line slips through between neighbours. Triangles without area are never met. Results are float32 if all
+    arrays of the query are float32, else float64; triangles are int64. A row with NaN or infinity, or a zero direction,
+    meets nothing. len(mesh) is the number of triangles. Meshes can be pickled and copied.
     """
 
     __slots__ = ("_built", "_count", "_given", "_lock", "_measures")
@@ -45,7 +45,7 @@ class Mesh:
         built = None
         with suppress(TypeError, ValueError, BufferError):
             built = _core.build_mesh(vertices, triangles)
-        if not built:  # no contiguous buffers of the kinds that are read as they lie
+        if not built:  # not contiguous buffers of a type that is read without a copy
             vertices, triangles = _rows("vertices", vertices, VERTICES), _rows("triangles", triangles, TRIANGLES)
             built = _core.build_mesh(vertices, triangles)
         views = memoryview(vertices), memoryview(triangles)  # type: ignore[arg-type]
@@ -57,14 +57,14 @@ class Mesh:
         return self._count
 
     def __reduce__(self) -> tuple[type[Mesh], tuple[NDArray[Any], ...]]:
-        """What pickle and copy build the mesh from again."""
+        """Return the arrays of which pickle and copy build the mesh again."""
         import numpy as np
 
         return Mesh, tuple(np.frombuffer(data, kind).reshape(-1, 3) for data, kind in self._given)
 
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """Least and greatest corner (2, 3), read-only; NaN where no triangle has area."""
+        """Least and greatest corner (2, 3), read-only; NaN if no triangle has area."""
         return self._measured()[0]
 
     @property
@@ -73,7 +73,7 @@ class Mesh:
         return self._measured()[1]
 
     def _measured(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Bounds and normals, found when first asked for; threads that ask at once share them."""
+        """Bounds and normals, computed on the first call; threads that call at once share them."""
         import numpy as np
 
         with self._lock:
@@ -87,8 +87,8 @@ class Mesh:
 
         points (..., 3) and direction (..., 3), of any length, broadcast. Lines have no ends: the signed distance along
         the direction's unit vector is negative behind the point. Crossings are sorted by row, the index among all
-        lines, and then by distance. mesh.normals[triangle] are their normals. Of triangles that share a place on an
-        edge or corner the first is told. A line does not meet triangles that it lies in.
+        lines, and then by distance. mesh.normals[triangle] are the normals there. At an edge or corner that triangles
+        share, the first of them is returned. A line does not meet triangles in whose plane it lies.
         """
         import numpy as np
 
@@ -98,25 +98,26 @@ class Mesh:
         return Crossings(row, found["distance"].astype(kind), triangle)
 
     def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
-        """The first place that rays from origins along directions meet.
+        """The first place where each ray from origins along directions meets the mesh.
 
-        origins (..., 3) and directions (..., 3), of any length, broadcast. An origin on the mesh meets it there; on an
-        edge that no other triangle shares, rounding decides. Where nothing is met, triangle is -1, and point and normal
-        are NaN. out is a tuple of writable buffers of the results' shapes and types, or the Hits of an earlier call.
+        origins (..., 3) and directions (..., 3), of any length, broadcast. A ray whose origin lies on the mesh meets it
+        there; on an edge that no other triangle shares, rounding decides. Where a ray meets nothing, triangle is -1,
+        and point and normal are NaN. out is a tuple of writable buffers of the shapes and types of the results, or the
+        Hits of an earlier call.
         """
         return _core.cast_at_mesh(self._built, origins, directions, out=out)
 
     def nearest(self, points: Numbers, *, out: Out | None = None) -> Hits:
         """The points of the mesh nearest to points (..., 3).
 
-        Of triangles that are equally near the first is told. A mesh without area has none: triangle is -1, point and
-        normal are NaN. out is as that of cast.
+        Of triangles that are equally near, the first is returned. If no triangle has area, triangle is -1, and point
+        and normal are NaN. out is as in cast.
         """
         return _core.nearest_of_mesh(self._built, points, out=out)
 
 
 def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:
-    """Contiguous rows of three numbers, float64, or integers for triangles; an empty list holds none."""
+    """Return contiguous rows of three numbers: float64, or integers for triangles. An empty list has no rows."""
     import numpy as np
 
     whole = expected == TRIANGLES

@@ -20,28 +20,28 @@ from .rotations import corrected, move_points
 from .sole.measure import Sole
 from .targets.blend import Targets
 
-# What a plan holds for every frame.
+# The arrays of a plan that have a row for each frame.
 BY_FRAME = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to do to a clip of F frames and L legs so that its feet stand on the ground.
+    """The changes to a clip of F frames and L legs that make its feet stand on the ground.
 
     rotations    corrections of thigh, shin, foot and toe (F, L, 4, 4), quaternions w, x, y, z in the last dimension, to
-                 be multiplied on the right of their present local rotations
+                 be multiplied on the right of the joints' present local rotations
     hips_offset  how far the hips move (F, 3), world space
     contacts     which heels and balls stand (F, L, 2)
-    resting      the same and those that only the ground or the reach of legs keeps from standing (F, L, 2)
-    enforced     those contacts (F, L, 2) that people want
-    miss         how far from its target each ankle comes to lie (F, L)
-    strength     share of the whole correction that each frame gets (F,)
-    notes        what the user should know; `str` words a note
+    resting      `contacts`, and the contacts that only the ground or the reach of the legs prevents (F, L, 2)
+    enforced     the contacts that users enforce (F, L, 2)
+    miss         the distance of each ankle from its target (F, L)
+    strength     the share of the whole correction that each frame gets (F,)
+    notes        what the user should know; `str(note)` is a sentence
 
-    All lengths are in the clip's unit. Besides these, `targets` are where the feet should go, `sole` the soles as they
-    were measured. `locked` (L,) is false where limbs follow the ground without an anchor. `nearest` tells whether
-    surfaces were looked for in any direction, `max_slope` (radians) how steep ground may be. `clip` and `ground` are
-    what was planned, `kept` is what a plan with other settings may take over.
+    All lengths are in the clip's unit. In addition, `targets` are the places where the feet should go, and `sole` the
+    soles as they were measured. `locked` (L,) is False for limbs that follow the ground without an anchor. `nearest` is
+    True if surfaces were looked for in any direction. `max_slope` (radians) is the steepest slope on which feet stand.
+    `clip` and `ground` are the clip and the ground of the plan, and `kept` holds results for plans with other settings.
     """
 
     rotations: Array
@@ -74,7 +74,7 @@ class Plan:
     def apply(self, clip: Clip) -> Clip:
         """The planted clip: transforms after the corrections and the move of the hips.
 
-        `clip` is the one that was planned, or another that moves alike, as one sampled more exactly.
+        `clip` is the planned clip, or another sample of the same motion, such as a more exact one.
         """
         checks.kind("clip", clip, Clip, "a Clip")
         if (clip.frames, clip.legs) != self.miss.shape:
@@ -92,7 +92,7 @@ class Plan:
         return figures(self.clip, self.apply(self.clip), self, self.ground)
 
     def cut(self, frames: slice) -> Plan:
-        """The same plan over some of its frames, without the anchors that lie outside; itself over all of them."""
+        """The same plan over some of its frames, without the anchors outside; the plan itself if these are all."""
         checks.kind("frames", frames, slice, "a slice")
         first, last, step = frames.indices(len(self.miss))
         if (first, last, step) == (0, len(self.miss), 1):
@@ -105,7 +105,7 @@ class Plan:
         return replace(self, **parts, targets=self.targets.cut(first, last))
 
     def choose(self, limbs: Mask) -> Plan:
-        """The same plan of some of its limbs (L,); itself where those are all."""
+        """The same plan of some of its limbs (L,); the plan itself if these are all limbs."""
         limbs = checks.some("limbs", limbs, len(self.locked))
         if limbs.all():
             return self
@@ -114,7 +114,9 @@ class Plan:
         return replace(self, **parts, locked=self.locked[limbs])
 
     def led_by(self, rotations: Array, hips: Array, targets: Targets, miss: Array, strength: Array) -> Plan:
-        """The same plan with one frame before it that stands nowhere, with its own move of the hips and strength."""
+        """The same plan after one more frame, which has no contacts, but its own `rotations`, `hips` offset, `targets`,
+        `miss` and `strength`.
+        """
         nowhere = np.zeros_like(self.contacts[:1])
         first = rotations, hips, nowhere, nowhere, nowhere, miss, strength
         led = {name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)}

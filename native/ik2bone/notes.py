@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the user should know: notes as codes with data, and the words of each, one sentence a code."""
+"""Notes for the user. Each note is a code with data; each code has one sentence."""
 
 import re
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Planting as a list of stages: contacts, targets, hips, solve. Arrays in, arrays out; nothing here knows Blender."""
+"""Planting as a list of stages: contacts, targets, hips, solve. They take and return arrays and do not know Blender."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,12 +35,14 @@ from .targets.toes import lay_toes, tell_toes
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
-# A calibration pose is left by a step of a joint that is longer than any of the next second by this (leg lengths). The
-# clips measured leave one by 0.19 and go on by less than 0.03. Cut at any frame, 30 recorded and animated clips begin
-# with such a step 7 times in 8,800 at 24 frames a second, all but one of these in their last 8 frames.
+# The first frame is a calibration pose if the first step of a joint is longer than any of the next second, by more than
+# this (leg lengths). In the clips measured that have one, the first step is 0.19, and the others are less than 0.03.
+# Cut at any frame, 30 recorded and animated clips begin with such a step 7 times in 8,800 at 24 frames a second, all
+# but one of these in their last 8 frames.
 CALIBRATION_JUMP = 0.15
 LATER = slice(1, None)
-# The settings that stages read, who are given no others: how limbs are laid on the ground, and how the body follows.
+# Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
+# those of how limbs are laid on the ground, BODY also those of how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
 ALONE = tuple(name for name in BODY if name not in ("contacts", "marks"))
@@ -56,17 +58,20 @@ def plant(
 ) -> Plan:
     """Plan how a clip stands on the ground: `plan.apply(clip)` is the planted clip, `plan.report()` tells how well.
 
-    `ground` is a `Mesh`; or a height function z(xy (N, 2)) -> (N,) in a world whose up is +z, NaN where there is no
-    ground; or a callable (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,) that tells for each
-    point where the line through it along the unit vector `down` meets the ground nearest to it, under direction
-    'NEAREST' with `down` None. Raises `NoGround` where there is none under any foot.
+    `ground` is a `Mesh`, a height function or another callable. A height function z(xy (N, 2)) -> (N,) needs a world
+    whose up is +z, and returns NaN where there is no ground. Another callable (points (N, 3), down (3,)) -> hits
+    (N, 3), normals (N, 3), found (N,) returns, of the places where the line through each point along the unit vector
+    `down` meets the ground, before and behind the point, the one nearest to the point. Under direction 'NEAREST',
+    `down` is None, and it returns the nearest point of the ground in any direction. Raises `NoGround` if there is no
+    ground under any foot.
 
-    `sole` is what `measure_sole` found in a longer clip of the same figure; a single pose tells little. `offset`
-    (F, L, 3) is how far the hip joints have been moved from where the clip has them by an earlier plan and shall stay;
-    then `hips_offset` is zero, and an `offset` equal to the one that this function would find gives the same rotations.
+    `sole` is the result of `measure_sole` for a longer clip of the same figure, because a single pose shows little of
+    the sole. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from their places in the clip. They
+    stay there, and `hips_offset` is zero. An `offset` equal to the one that this function would find gives the same
+    rotations.
 
-    With a `previous` plan of an equal clip and the same ground, sole and offset, only what other settings change is
-    made anew; the plan is the same as without. A callable is taken to answer as it did.
+    With a `previous` plan of an equal clip and the same ground, sole and offset, only what depends on changed settings
+    is computed again; the plan is the same as without. A callable is assumed to answer as it did.
     """
     for name, value, kinds, kind in (
         ("clip", clip, Clip, "a Clip"),
@@ -79,7 +84,7 @@ def plant(
         offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
     settings = settings or Settings()
     settings.check(clip)
-    # Arrays may have been edited since the clip measured them.
+    # A copy without cached lengths, because users may have edited the arrays since the clip computed them.
     clip = clip.having()
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
@@ -93,8 +98,8 @@ def plant(
 def _plant_where_made(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `plant`, seen from what carries the figure, if anything does."""
-    # Stored poses are rounded: hips so near to where the clip has them have not been moved.
+    """As `plant`. A clip that was made on a moving support is planted in the space of that support."""
+    # Stored poses are rounded: an offset as small as rounding means that the hips have not been moved.
     if offset is not None and np.abs(offset).max() < checks.ROUNDING * clip.leg:
         offset = np.zeros_like(offset)
     carrier = keep(find_carrier, clip, ground, settings.way_up(clip))
@@ -105,7 +110,7 @@ def _plant_where_made(
     bearer = keep(find_bearer, clip, ground) if climbs else None
     if bearer is None:
         return _plant(keep, clip, ground, settings, sole, offset)
-    # The clip was made for something at rest, and goes along with what moves instead.
+    # The clip was made for a support at rest, so it is moved along with the bearer.
     ride, share = keep(ride_on, bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
     plan = _plant_aboard(keep, bearer, keep(Clip.moved, clip, ride), ground, settings, sole, offset)
@@ -116,7 +121,7 @@ def _plant_where_made(
 def _plant_aboard(
     keep: Kept, bearer: Carrier, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `plant`, for a clip that was made on a support that moves."""
+    """As `plant`, for a clip that was made on the moving support `bearer`."""
     assert isinstance(ground, MovingGround)
     if offset is not None:
         offset = turn_vectors(bearer.inverse[:, None], offset)
@@ -127,14 +132,14 @@ def _plant_aboard(
 
 
 def _moves_hips(settings: Settings, offset: Array | None) -> bool:
-    """Whether the hips move, or an earlier planting that left them where they are moved them."""
+    """Whether the hips move in this plan, or were moved by the earlier plan that `offset` comes from."""
     return bool(settings.use_hips and (offset is None or offset.any()))
 
 
 def _plant_motion(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `plant`, for a clip without a calibration pose, seen from where it was made: the list of stages."""
+    """As `plant`, for a clip without a calibration pose in the space in which it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
     if settings.contacts == "STORED" and settings.marks:
         alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
@@ -146,7 +151,7 @@ def _plant_motion(
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
     room = keep(_find_room, clip, sole, held, body)
     hips = keep(_find_hips, clip, held, body, room, moves)
-    # How far an earlier plan has moved the hip joints, without what the hips of this one would.
+    # How far an earlier plan has moved the hip joints beyond the move of the hips that this plan finds.
     given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
@@ -180,7 +185,7 @@ def _plant_motion(
 def _contacts_alone(
     clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> tuple[Mask, Mask] | None:
-    """The least and the most contacts (F, L, 2) that are stored of a plan without marks; None where there is none."""
+    """The least and the most contacts (F, L, 2) that a plan without marks would store; None if there is no ground."""
     try:
         plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset)
     except NoGround:
@@ -189,8 +194,8 @@ def _contacts_alone(
 
 
 def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
-    """As `plant`, for a clip seen from where it was made. A calibration pose before it keeps its shape as far as it
-    can, under hips that move as on the second frame, each with the strength of its frame.
+    """As `plant`, for a clip in the space in which it was made. A calibration pose on the first frame keeps its shape
+    as far as it can. Its hips move as on the second frame, each of the two with the strength of its frame.
     """
     if not starts_in_calibration_pose(clip):
         return _plant_motion(keep, clip, ground, settings, sole, offset)
@@ -204,17 +209,17 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
 
 
 def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:
-    """The soles of limbs, measured as if they were on a level floor where they keep to the ground."""
+    """The soles of limbs. Feet that already follow the ground are measured as if they stood on a level floor."""
     level = clip if settings.direction == "NEAREST" else as_on_level(clip, ground)
     sole = measure_limbs(level)
     return sole if level is clip else with_own_floor(clip, sole)
 
 
 def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
-    """When limbs stand or touch, and where they shall go: feet on their soles, all others by one point.
+    """Return when limbs stand or touch, and their targets: feet stand on soles, all other limbs touch with one point.
 
-    The figure `rides` along with supports, as its anchors tell, or nowhere if its hips stay. Raises `NoGround` where
-    there is none for any of them.
+    If the figure `rides`, it moves along with the supports of its anchors; else its hips stay, and it does not. Raises
+    `NoGround` if there is no surface for any limb.
     """
     touching, ride = settings.touching(clip), None if rides else np.zeros((clip.frames, 3))
     parts = [
@@ -230,12 +235,12 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
-    """Which feet (L,) may raise their heels where legs do not reach; those of a clip in place stand on no anchor."""
+    """Which feet (L,) may raise their heels where legs do not reach: not those of clips in place, without anchors."""
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
-    """How far heels may rise (F, L), radians: not those whose contact people want."""
+    """How far heels may rise (F, L), radians; 0 for heels whose contact users enforce."""
     feet = _may_rise(clip, held, settings) & (settings.gives_way != "HIPS")
     if not feet.any():
         return np.zeros((clip.frames, clip.legs))
@@ -244,7 +249,7 @@ def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
 
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: bool) -> Array:
-    """How far the hips move at full strength (F, 3): with what carries the figure, and so that its legs reach."""
+    """How far the hips move at full strength (F, 3): with supports that carry the figure, and so that legs reach."""
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
@@ -254,21 +259,25 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     if ride.any():
         ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
-    # Feet that are always laid on the ground are turned by what the clip tilts them, too.
+    # With 'ALWAYS' the turn of a foot also takes out its tilt in the clip, and so does not show the slope.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     feet = held.targets, held.standing, ~held.locked
     return ride + hips_offset(clip, *feet, room, settings.max_drop, leans, wanted)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
-    """How far hip joints (F, L, 3) lie from where the clip has them, before and after the hips go their way (F, 3)."""
+    """How far hip joints (F, L, 3) lie from their places in the clip, before and after the hips move by `hips` (F, 3).
+    An earlier plan has moved them by `given`.
+    """
     moved = np.zeros_like(clip.hip) if given is None else given
     return moved, hips[:, None] + moved
 
 
 def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings, way: Array) -> Held:
-    """How limbs hold on after hands have sought surfaces from their joints, moved by ways (F, L, 3): those that follow
-    a surface, and those that hips take along so far on a support that moves that they would be out of reach.
+    """Return `held` with new contacts and targets of hands, after their root joints are moved by `way` (F, L, 3).
+
+    Hands look for the surface again if they follow it on every frame, or if the hips take them so far along on a moving
+    ground that they would be out of reach.
     """
     hands, way = clip.hands, way[:, clip.hands]
     rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
@@ -280,13 +289,13 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
         again = touch(moved, own, ground, settings)
     else:
         again = _touch_aboard(bearer, moved, own, ground, settings)
-    # What is free goes along with the hips later on.
+    # `_within_reach` moves free limbs along with the hips.
     again = replace(again, targets=again.targets.moved(-again.free[..., None] * way))
     return again if hands.all() else held.choose(~hands).beside(again, hands)
 
 
 def _touch_aboard(bearer: Carrier, clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
-    """As `touch`, for hands that a support takes along, as seen from there."""
+    """As `touch`, for hands on a support that moves, in the space of the support."""
     assert isinstance(ground, MovingGround)
     seen = moved_by(bearer.inverse, clip)
     held = touch(seen, sole, GroundSeen(ground, bearer), settings.moved(bearer.inverse))
@@ -294,7 +303,7 @@ def _touch_aboard(bearer: Carrier, clip: Clip, sole: Sole, ground: Ground, setti
 
 
 def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: Array) -> tuple[Held, Array]:
-    """How limbs hold on that reach from hip joints moved by a way (F, L, 3), and how far heels rise (F, L) for it."""
+    """`held` with targets in reach of hip joints moved by `way` (F, L, 3), and the pitches of heels (F, L) for it."""
     targets, joint = held.targets, clip.hip + way
     if held.free.any():
         targets = targets.moved(held.free[..., None] * way)
@@ -308,25 +317,25 @@ def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: 
 
 
 def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
-    """As `lay_toes`, of feet that stand on their balls."""
+    """As `lay_toes`, for feet that stand on their balls."""
     stands = held.contacts[..., 1] & _may_rise(clip, held, settings)
     return lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:
-    """The contacts (F, L, 2) that hold at the end: of limbs that hold no anchor all, and all that people want."""
+    """The contacts (F, L, 2) that remain at the end: all of limbs without anchors, and all that users enforce."""
     feet = (held.locked & ~settings.touching(clip))[:, None]
     if not feet.any():
         return held.contacts
     kept = settings.enforced(held.contacts)
     if settings.contacts == "STORED" and settings.marks:
-        # Those are wanted, too, in which the clip itself rolls the foot.
+        # Stored contacts also remain on the frames on which the clip itself rolls the foot off its heel.
         kept |= held.contacts & ~held.resting & settings.marks.standing
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
 def starts_in_calibration_pose(clip: Clip) -> bool:
-    """Whether the first frame is a pose for the recording's sake, which the clip leaves at a jump."""
+    """Whether the first frame is a calibration pose of the recording, from which the clip jumps to its motion."""
     seen = slice(0, 3 + int(clip.fps))
     joints = np.concatenate([joint[seen] - clip.hip[seen] for joint in (clip.knee, clip.ankle, clip.ball)], axis=1)
     steps = length_of(np.diff(joints, axis=0)).max(axis=-1, initial=0.0) / clip.leg
@@ -336,7 +345,7 @@ def starts_in_calibration_pose(clip: Clip) -> bool:
 def _plant_pose(
     clip: Clip, sole: Sole, ground: Ground, settings: Settings, offset: Array
 ) -> tuple[Array, Targets, Array]:
-    """Rotations, targets and misses of the first frame, of which only feet are moved that the ground lifts."""
+    """Rotations, targets and misses of the first frame. Only feet that the ground lifts are moved."""
     pose, knees = clip.cut(slice(0, 1)), find_knees(clip)
     strength = settings.shares(clip.frames)[:1]
     along = Targets.of(pose).moved(offset)
@@ -350,7 +359,7 @@ def _plant_pose(
 
 
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
-    """What the user should know about how this clip was planted."""
+    """Notes for the user about how this clip was planted."""
     notes = list(held.told)
     asked, touching = settings.counts(clip), settings.touching(clip)
     left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())

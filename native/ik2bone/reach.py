@@ -12,16 +12,16 @@ from .rotations import cross, dot, length_of, level_part, turn_vectors, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
-# A leg may always be stretched to this share of its length, and as far as in the clip where that is more: its knee is
-# then bent by 11 degrees if thigh and shin are equally long. Legs of walks strike the ground straighter than that.
+# A leg may always be stretched to this share of its length, at which its knee is bent by 11 degrees if thigh and shin
+# are equally long; and as far as in the clip where that is more. Legs of walks are straighter at heel strike.
 EASY = 0.995
 # Ankles bend down by this much (American Academy of Orthopaedic Surgeons, 1965), and balls of feet bend by this much
 # as the heel rises (Nawoczenski and others, 1999: 42 in walking, 65 at most while standing). Radians.
 PLANTARFLEXION, TOE_EXTENSION = np.radians(50.0), np.radians(65.0)
 # Heels may rise in this last share of their foot's stance. Measured on five walks: with 0.2 the straighter knee is bent
-# by 0.6 degrees more, and with 0.3 soles leave their slope by 5 degrees while the clip's own still stand.
+# by 0.6 degrees more, and with 0.3 soles leave their slope by 5 degrees while the soles of the clip still stand.
 LEAD = 0.25
-# How slowly a foot that has left the ground comes out of the pitch (s).
+# The time (s) over which a foot that has left the ground loses its pitch.
 SLOW = 0.05
 # Misses larger than this count (leg lengths).
 SHORT = 1e-4
@@ -30,14 +30,12 @@ STANDS = np.radians(0.5)
 
 
 def own_reach(clip: Clip) -> Array:
-    """How far each leg (F, L) may be stretched: as in the clip, and always to an easy stretch."""
+    """How far each leg (F, L) may be stretched: as far as in the clip, and always to the share `EASY` of its length."""
     return np.maximum(clip.stretch, EASY * clip.reach)
 
 
 def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
-    """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and the squares (..., F, L) of their level
-    distances.
-    """
+    """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and squares (..., F, L) of level distances."""
     across = ankle - clip.hip
     height = across @ clip.up
     return height, dot(across, across) - height**2
@@ -56,7 +54,9 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
 
 
 def toe_off_nears(standing: Mask) -> Array:
-    """From 0 to 1 how near to toe-off each standing foot (F, L) is, so that its heel may rise; 1 while it swings."""
+    """How near each foot is to toe-off (F, L), so that its heel may rise: from 0 to 1 in the last share `LEAD` of its
+    stance, and 1 while it swings. A stance at the end of the clip has no toe-off: it is 0 there.
+    """
     near = np.ones(standing.shape)
     for leg, start, end in column_runs(standing):
         if end < len(standing):
@@ -70,11 +70,11 @@ def toe_off_nears(standing: Mask) -> Array:
 def raise_heels_to_reach(
     clip: Clip, targets: Targets, hip: Array, standing: Mask, room: Array
 ) -> tuple[Targets, Array]:
-    """Pitch feet about their balls where standing ones (F, L) are out of reach of their hip joints (F, L, 3).
+    """Pitch feet about their balls where `standing` legs (F, L) do not reach from their hip joints `hip` (F, L, 3).
 
-    Returns the targets and the pitches (F, L), radians. As toe-off nears, heels rise within the `room` (F, L) so that
-    knees do not straighten suddenly either; before, only where legs do not reach otherwise. Pitches of standing feet
-    are just as large as that needs: near straight, a leg that is a little too short bends its knee by a lot.
+    Returns the targets and the pitches (F, L), radians. As toe-off nears, heels rise within `room` (F, L) also so that
+    knees do not straighten suddenly; before that, only where legs do not reach otherwise. Pitches of standing feet are
+    no larger than necessary, because near straight a slightly shorter leg has a much more bent knee.
     """
     early = room * toe_off_nears(standing)
     reach, line = own_reach(clip), targets.ankle - hip
@@ -88,9 +88,10 @@ def raise_heels_to_reach(
 
 
 def _most_while_swinging(pitch: Array, standing: Mask) -> Array:
-    """The pitches (F, L) of standing feet (F, L), and in swings the larger of those with which they begin and end.
+    """The ceiling of pitches (F, L): `pitch` itself while feet are `standing` (F, L), and in a swing the larger of the
+    pitches at its beginning and its end.
 
-    Heels that rise fast would go on rising in the air: up to 86 degrees on hills, where toe-off needs 50.
+    Without it, heels that rise fast would go on rising in the air: up to 86 degrees on hills, where toe-off needs 50.
     """
     most = pitch.copy()
     for leg, start, end in column_runs(~standing):
@@ -112,9 +113,9 @@ def _pitch_axis(clip: Clip, targets: Targets) -> Array:
 
 def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: Array) -> Array:
     """The least pitch (..., F, L), up to the `room` (..., F, L), that brings each ankle within `reach` (..., F, L) of
-    its hip joint.
+    its hip joint `hip` (F, L, 3).
 
-    The ankle turns about the ball: its component towards the hip joint is middle + swing * cos(pitch - best).
+    The ankle turns about the ball, so dot(hip - ball, ankle - ball) is middle + swing * cos(pitch - best).
     """
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
     middle = dot(line, axis) * dot(away, axis)
@@ -128,9 +129,9 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
 
 
 def tell_heels(pitch: Array, standing: Mask) -> list[Note]:
-    """A note about the pitches (F, L) of feet that stand (F, L).
+    """A note about the pitches (F, L) of `standing` feet (F, L).
 
-    Heels that rise a little early, as toe-off nears, are no reason to tell anything.
+    Heels that rise a little early, as toe-off nears, are not noted.
     """
     raised = standing & (pitch > STANDS)
     if raised.any():
@@ -142,7 +143,7 @@ def tell_heels(pitch: Array, standing: Mask) -> list[Note]:
 
 
 def tell_short(miss: Array, hands: Mask, leg: float) -> list[Note]:
-    """Notes about limbs, feet and `hands` (L,), that miss their targets by `miss` (F, L), as the report counts them."""
+    """Notes about feet and `hands` (L,) that miss their targets by `miss` (F, L), counted as in the report."""
     notes = []
     for code, limbs in (("feet_short", ~hands), ("hands_short", hands)):
         short = limbs & (miss > SHORT * leg)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the solver and the mesh return: named tuples of arrays, and the flags of a limb's status."""
+"""The results of the solver and of meshes: named tuples of arrays, and the flags of a limb's status."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ End = TypeVar("End")
 
 
 class Status(IntFlag):
-    """What happened to a row, as one uint8; 0 is an end that lies on its target, or goes part of the way by weight."""
+    """What happened to a row, as one uint8; 0 if the end lies on its target, or goes part of the way by weight."""
 
     REACHED = 0
     TOO_FAR = 1  # the target is beyond the bare bones
     TOO_CLOSE = 2  # the target is nearer than the bare bones can fold
     SOFTENED = 4  # softening holds the end back
     LIMITED = 8  # an angle limit or the cone holds the end back
-    SINGULAR = 16  # something arbitrary decided the bend; the target may be reached
+    SINGULAR = 16  # the bend is not determined, so that an arbitrary one was taken; the target may be reached
     INVALID = 32  # alone: bad numbers, a bone without length, a singular matrix
-    MISSED = 47  # mask of all that can miss
+    MISSED = 47  # mask of all flags with which the end can miss
 
     @classmethod
     def _missing_(cls, value: object) -> Any:
-        """Combinations from integers of any type: by itself an enumeration takes only those of Python."""
+        """Return combined flags from integers of any type; by itself an enumeration takes only those of Python."""
         return super()._missing_(index(value))  # type: ignore[arg-type]
 
 
@@ -60,7 +60,7 @@ class PoseSolution(NamedTuple, Generic[End]):
 
 
 class Crossings(NamedTuple):
-    """Where lines meet a mesh, of `Mesh.crossings`: one row a place, by line and then by distance."""
+    """The places where lines meet a mesh, from `Mesh.crossings`: one row each, sorted by line and then by distance."""
 
     row: NDArray[np.int64]  # (K,) index of the line
     distance: NDArray[Any]  # (K,) along the direction's unit vector, negative behind the point
@@ -68,7 +68,7 @@ class Crossings(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """What `Mesh.cast` and `Mesh.nearest` found, one row a ray or a point."""
+    """The results of `Mesh.cast` and `Mesh.nearest`, one row a ray or a point."""
 
     point: NDArray[Any]  # (..., 3), NaN where nothing was met
     normal: NDArray[Any]  # (..., 3) unit normal of the triangle, NaN where nothing was met

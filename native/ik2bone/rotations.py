@@ -7,22 +7,23 @@ from ._core import aggregate
 from .arrays import Array
 from .checks import is_flat
 
-# A median point is sought among so many points, spread evenly over all: it takes time by the square of their number.
+# `median_point` looks at no more than this number of points, spread evenly over all, because its time grows with the
+# square of their number.
 SOME = 200
 
-# Newton's iteration for rotations ends when a round changes no number by more than this: the next one, whose changes
-# are as small as the squares of these, is below rounding. The worst of the matrices measured that have an inverse take
-# six rounds.
+# Newton's iteration for rotations ends when a round changes no number by more than SETTLED: the changes of the next
+# round would be as small as the square of that, which is below rounding. Of the measured matrices that have an inverse,
+# the worst take six rounds.
 SETTLED, ROUNDS = 1e-8, 12
 
-# The numbers of the next axis and of the one after it, by axis.
+# The indices of the next axis and of the one after it, for each axis.
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 def dot(vectors: Array, others: Array) -> Array:
     """Dot products (...) of vectors (..., D), in less than half the time that `numpy.sum` takes along short axes.
 
-    For thousands of vectors and one direction, `@` wakes a thread of OpenBLAS, which then spins through the whole plan.
+    For thousands of vectors and one direction, `@` wakes a thread of OpenBLAS, which then spins until planting ends.
     """
     return np.asarray(np.einsum("...i,...i->...", vectors, others))
 
@@ -38,12 +39,12 @@ def unit(vectors: Array) -> Array:
 
 
 def level_part(vectors: Array, up: Array) -> Array:
-    """Vectors (..., 3) without what they have along up."""
+    """The vectors (..., 3) without their component along `up`."""
     return vectors - np.einsum("...i,i->...", vectors, up)[..., None] * up
 
 
 def median_point(points: Array) -> Array:
-    """The one of points (N, D) with the least sum of distances from the others, the mean of several that are alike.
+    """The point of `points` (N, D) with the least sum of distances from the others, the mean if several are as good.
 
     Unlike medians of coordinates it does not depend on the axes.
     """
@@ -64,7 +65,7 @@ def move_points(motion: Array, points: Array) -> Array:
 
 
 def cross(vectors: Array, others: Array) -> Array:
-    """Cross products (..., 3) of vectors (..., 3), of few in a tenth of the time that `numpy.cross` takes."""
+    """Cross products (..., 3) of vectors (..., 3), for few vectors in a tenth of the time that `numpy.cross` takes."""
     return vectors.take(NEXT, -1) * others.take(LAST, -1) - vectors.take(LAST, -1) * others.take(NEXT, -1)
 
 
@@ -102,7 +103,7 @@ def vector_from_matrix(matrix: Array) -> Array:
 
 
 def quaternion_from_vector(vectors: Array) -> Array:
-    """Quaternions (..., 4) of rotation vectors (..., 3); none at all is exactly 1, 0, 0, 0."""
+    """Quaternions (..., 4) of rotation vectors (..., 3); that of a zero vector is exactly 1, 0, 0, 0."""
     angle = length_of(vectors)[..., None]
     half = 0.5 * angle
     return np.concatenate([np.cos(half), np.sin(half) / np.maximum(angle, 1e-300) * vectors], axis=-1)
@@ -117,10 +118,10 @@ def shortest_turns(vectors: Array, directions: Array) -> Array:
 
 
 def nearest_rotations(matrices: Array) -> Array:
-    """The nearest rotations to matrices (..., 3, 3), of mirrored ones to their negatives.
+    """The rotations nearest to matrices (..., 3, 3); for a mirrored matrix, the rotation nearest to its negative.
 
     Newton's iteration for the polar decomposition, scaled by norms (Higham, SIAM J. Sci. Stat. Comput. 7, 1986).
-    `numpy.linalg.svd` spreads such small matrices over threads, as `inv` does, and is left those without an inverse.
+    `numpy.linalg.svd` spreads such small matrices over threads, as `inv` does, and is used only if there is no inverse.
     """
     flat = is_flat(matrices)
     turns = np.where(flat[..., None, None], np.eye(3), matrices)
@@ -146,10 +147,11 @@ def matrix_from_quaternion(quaternions: Array) -> Array:
 
 
 def corrected(matrices: Array, corrections: Array, scale: Array, offset: Array) -> tuple[Array, Array]:
-    """Aggregate transforms (..., J, 4, 4) of a chain of joints after corrections (..., J, 4), and their moves.
+    """Aggregate transforms (..., J, 4, 4) of a chain of joints after corrections (..., J, 4), and moves of the joints.
 
-    Each joint's own `scale` (..., J, 3) acts before its rotation and is carried by its parent; the first joint is moved
-    by `offset` (..., 3). A move (..., J, 4, 4) maps what is fixed to its joint from where it was to where it is.
+    Each joint's own `scale` (..., J, 3) acts before its rotation, and each joint is carried along by its parent; the
+    first joint is also moved by `offset` (..., 3). A move (..., J, 4, 4) maps points that are fixed to its joint from
+    their old places to their new ones.
     """
     local = np.zeros_like(matrices)
     # S^-1 R S, with S = diag(scale)

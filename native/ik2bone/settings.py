@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the user wants of planting."""
+"""The settings of planting."""
 
 from __future__ import annotations
 
@@ -17,29 +17,30 @@ from .kept import values_of
 
 CONTACTS = ("AUTO", "ALWAYS", "STORED")
 DIRECTIONS = ("DOWN", "NEAREST")
-# In which order heels and hips give way; what neither of them gives is missed.
+# The order in which heels and hips give way; what both of them cannot give remains as a miss.
 ORDERS = ("HEEL_HIPS", "HIPS_HEEL", "HIPS")
-# Nothing stands on faces steeper than this (radians) by default: scenes' ramps stay under 45 degrees, risers beyond 60.
+# By default nothing stands on faces steeper than this (radians): ramps in scenes are under 45 degrees, risers over 60.
 STEEPEST = np.radians(50.0)
-# How far the hips come down for the sake of reach, if not told otherwise (leg lengths).
+# How far the hips come down at most so that legs reach, by default (leg lengths).
 DEEPEST = 0.4
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """How to plant; what is no such word, or out of range, raises ValueError or TypeError at once.
+    """How to plant. Raises ValueError or TypeError at once if a value is out of range or none of the words listed here.
 
     contacts   when limbs stand: 'AUTO' (detected), 'ALWAYS' (on every frame) or 'STORED' (as `marks` say)
     direction  where surfaces are looked for: 'DOWN', under and over a limb, or 'NEAREST', around it
     use_hips   whether the hips may move so that legs reach
     use_slope  whether soles are aligned with the surface
-    max_slope  feet do not stand on what is steeper (radians)
-    max_drop   hips come down by this at the most for the sake of reach (leg lengths)
-    gives_way  what yields first where legs do not reach: 'HEEL_HIPS', 'HIPS_HEEL', or 'HIPS' where heels stay down
-    strength   share of the whole correction that is applied, from 0 to 1; or one a frame (F,), for corrections that
-               come and go
-    marks      contacts that people enforce and forbid (F, L, 2), and their places, see `ik2bone.contacts.spans`
-    asked      which limbs notes for the user count (L,), all by default
+    max_slope  the steepest slope on which feet stand (radians)
+    max_drop   how far the hips come down at most so that legs reach (leg lengths)
+    gives_way  what gives way first where legs do not reach: 'HEEL_HIPS' (heels, then hips), 'HIPS_HEEL' (hips, then
+               heels) or 'HIPS' (heels stay down)
+    strength   the share of the whole correction that is applied, from 0 to 1; or one share a frame (F,), so that
+               corrections fade in and out
+    marks      the contacts that users enforce and forbid (F, L, 2), and their places, see `ik2bone.contacts.spans`
+    asked      the limbs that are counted in notes for the user (L,), all by default
     """
 
     contacts: str = "AUTO"
@@ -71,7 +72,7 @@ class Settings:
         given = self.strength
         one = not checks.as_array("strength", given, expected).ndim
         strength = checks.number("strength", given, expected) if one else checks.array("strength", given, ("frames",))
-        object.__setattr__(self, "strength", strength)  # frames are cut of what is an array
+        object.__setattr__(self, "strength", strength)  # `cut` takes some of the frames of an array
         shares = np.atleast_1d(strength)
         beyond = shares[(shares < 0.0) | (shares > 1.0)]
         if beyond.size:
@@ -87,7 +88,7 @@ class Settings:
             raise ValueError("marks: expected those of stored contacts, got None")
 
     def check(self, clip: Clip) -> None:
-        """Refuse what is not of as many frames and limbs as the clip."""
+        """Raise TypeError or ValueError if the settings do not fit the frames and limbs of the clip."""
         self.shares(clip.frames)
         if self.asked is not None:
             checks.mask("asked", self.asked, (clip.legs,))
@@ -99,16 +100,16 @@ class Settings:
 
     @cached_property
     def values(self) -> Any:
-        """What tells by == whether other settings are the same."""
+        """A value that is equal (==) for equal settings."""
         return values_of(self)
 
     @property
     def least(self) -> float:
-        """The least that a normal of what can be stood on has along up."""
+        """The least component along up of the unit normals of ground on which feet stand."""
         return float(np.cos(self.max_slope))
 
     def always(self, frames: int) -> bool:
-        """Whether limbs follow the surface in each of so many frames: a single pose cannot do otherwise."""
+        """Whether limbs follow the surface on every frame: with contacts 'ALWAYS', or if the number `frames` is 1."""
         return self.contacts == "ALWAYS" or frames == 1
 
     def touching(self, clip: Clip) -> Mask:
@@ -116,7 +117,7 @@ class Settings:
         return clip.hands | (self.direction == "NEAREST")
 
     def way_up(self, clip: Clip) -> Array | None:
-        """The direction (3,) along which surfaces are looked for; None where the nearest counts."""
+        """The direction (3,) along which surfaces are looked for; None if the nearest point counts."""
         return None if self.direction == "NEAREST" else clip.up
 
     def cut(self, frames: slice) -> Settings:
@@ -125,18 +126,18 @@ class Settings:
         return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
 
     def moved(self, motion: Array) -> Settings:
-        """The same settings with places in space moved along by a motion (F, 4, 4)."""
+        """The same settings with the places of contacts moved by a motion (F, 4, 4)."""
         return replace(self, marks=self.marks.moved(motion)) if self.marks and self.places else self
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where people want feet to stand."""
+        """The places where users want feet to stand."""
         return () if self.marks is None else self.marks.places
 
     def only(self, *names: str) -> Settings:
-        """Some of the settings, all others as by default."""
+        """The settings with only those of these `names` kept, and defaults for all others."""
         some = object.__new__(Settings)
-        # All of them are checked.
+        # These values were checked before.
         vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in NAMES})
         return some
 
@@ -148,15 +149,17 @@ class Settings:
         return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
     def counts(self, clip: Clip) -> Mask:
-        """Which limbs (L,) sentences for the user count."""
+        """Which limbs (L,) notes for the user count."""
         return np.ones(clip.legs, bool) if self.asked is None else self.asked
 
     def enforced(self, contacts: Mask) -> Mask:
-        """Those contacts (F, L, 2) that people enforce; every frame under ALWAYS is nobody's wish."""
+        """The contacts (F, L, 2) that users enforce; none if limbs follow the surface on every frame, as no user asked
+        for that.
+        """
         if self.marks is None or self.always(len(contacts)):
             return np.zeros_like(contacts)
         wanted = self.marks.enforced
-        # A mark on heel or ball will do for a limb that touches with one point.
+        # A limb that touches with one point has one contact, for which a mark on heel or ball counts.
         return contacts & (wanted | (wanted & ~contacts).any(axis=-1, keepdims=True))
 
     def shares(self, frames: int) -> Array:

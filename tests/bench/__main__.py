@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Nanoseconds a row (a joint, for aggregate) of the solver's functions, as a page of tables: python -m tests.bench.
 
-Names of functions after it choose some; --publish puts the page into docs/speed.md instead. Times are processor time,
-least of many rounds.
+Arguments that name functions choose some of them. --publish puts the page into docs/speed.md instead. Times are
+processor time, the least of many rounds.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from tests.bench.clocks import race
 from tests.bench.lines import MILLION, SINGLE, Line
 from tests.bench.page import markdown, number, processor, publish
 
-# Rows, and whether results go into arrays of the caller's. Of many rows, peers that write only there are shown, too.
+# The number of rows, and whether results go into arrays of the caller (`out=`). Peers that only write into such arrays
+# are shown in the columns of many rows, too.
 COLUMNS = ((1, False), (1, True), (16, False), (4096, False), (MILLION, False))
-AIMS = {"solve": 1.5, "solve_pose": 2.5}  # bare kernels, at 4,096 rows
+AIMS = {"solve": 1.5, "solve_pose": 2.5}  # in times of the bare kernel, at 4,096 rows
 CALL_AIMS = {False: 0.9, True: 0.5}  # microseconds of one call of solve on one limb
 
 LEGEND = """\
 Nanoseconds a row, over so many rows in one call. `aggregate`: a joint of skeletons of up to 100 joints.
 In brackets: the time relative to that of the solver without options, in the same precision."""
 
-# Nanoseconds a row by name of the line and column.
+# Nanoseconds a row, by the name of the line and the column.
 Times = dict[tuple[str, tuple[int, bool]], float]
 
 
@@ -43,7 +44,7 @@ def runs(line: Line, column: tuple[int, bool]) -> bool:
 
 
 def timed(function: str, chosen: list[Line]) -> Times:
-    """All times of a function; lines of a million rows, which are large, one after the other, the others in turns."""
+    """All times of a function. Lines run in turns, but those of a million rows, which need much memory, one by one."""
     result: Times = {}
     for rows, into_out in COLUMNS:
         running = [line for line in chosen if runs(line, (rows, into_out))]
@@ -55,7 +56,7 @@ def timed(function: str, chosen: list[Line]) -> Times:
 
 
 def cell(line: Line, column: tuple[int, bool], times: Times) -> str:
-    """The time, and in brackets how many times ours it is."""
+    """The time of a line and, in brackets, its ratio to the time of our line."""
     if (line.name, column) not in times:
         return ""
     time = times[line.name, column]
@@ -70,7 +71,7 @@ def table(function: str, shown: list[Line], times: Times) -> Iterator[str]:
 
 
 def aims(all_times: dict[str, Times]) -> Iterator[str]:
-    """What is reached of what was aimed at, in single precision."""
+    """A table of the measured values and the aims, in single precision."""
     rows = [["", "measured", "aim"]]
     for function, aim in AIMS.items():
         times = all_times.get(function, {})
@@ -87,7 +88,7 @@ def aims(all_times: dict[str, Times]) -> Iterator[str]:
 
 
 def load_library(folder: str) -> ctypes.CDLL | None:
-    """The peers in C; a word where there are none."""
+    """The library of the peers in C, or None with a printed line if it cannot be compiled."""
     try:
         library = by_c.load(Path(folder))
     except by_c.NotBuilt as reason:
@@ -113,7 +114,7 @@ def main(functions: list[str]) -> None:
 
 
 def told() -> str:
-    """The whole page."""
+    """The whole page as text."""
     page = io.StringIO()
     with contextlib.redirect_stdout(page):
         main([])

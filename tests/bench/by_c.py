@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain case in C, compiled as the extension is: one limb a call with cglm, and the bare tile kernel."""
+"""The plain case in C, compiled like the extension: one limb per call with cglm, and the bare tile kernel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.bench.clocks import Clock, of_loop
 Array = NDArray[Any]
 ROOT = Path(__file__).parents[2]
 LANES = 16
-# Elements of a row of each result.
+# The number of elements in a row of each result.
 RESULTS = {
     "solve": (3, 3),
     "orient": (4, 4),
@@ -30,11 +30,11 @@ RESULTS = {
 
 
 class NotBuilt(Exception):
-    """There is no library, with the reason."""
+    """The exception with the reason why there is no library."""
 
 
 def compiled(folder: Path) -> Path:
-    """The library, made by the command of setup.py: its compiler, its flags, its cglm."""
+    """Compile the library by the command of setup.py, with its compiler, flags and cglm, and return the path."""
     from distutils.core import run_setup
 
     from setuptools import Extension
@@ -52,14 +52,14 @@ def compiled(folder: Path) -> Path:
 
 
 def compiled_in(folder: Path) -> Path:
-    """The file of the library, or NotBuilt."""
+    """Compile the library and return its path. Raises NotBuilt if that fails."""
     try:
-        import setuptools  # noqa: F401  # makes distutils its own, which Python 3.13 has not
+        import setuptools  # noqa: F401  # provides distutils, which Python 3.13 lacks
         from setuptools.errors import BaseError
     except ImportError as error:
         raise NotBuilt("setuptools is missing") from error
     try:
-        logging.disable(logging.INFO)  # setuptools tells its commands
+        logging.disable(logging.INFO)  # setuptools logs its commands
         return compiled(folder)
     except (BaseError, OSError, SystemExit) as error:
         raise NotBuilt(str(error)) from error
@@ -68,7 +68,7 @@ def compiled_in(folder: Path) -> Path:
 
 
 def load(folder: Path) -> ctypes.CDLL:
-    """The library, or NotBuilt."""
+    """Compile and load the library. Raises NotBuilt if that fails."""
     path = compiled_in(folder)
     try:
         return opened(path)
@@ -77,14 +77,14 @@ def load(folder: Path) -> ctypes.CDLL:
 
 
 def opened(path: Path) -> ctypes.CDLL:
-    """The library in a file."""
+    """Load the library from a file."""
     library = ctypes.CDLL(str(path))
     library.bare_build.restype = ctypes.c_char_p
     return library
 
 
 def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
-    """Zeros whose memory starts where vectors and cglm's matrices may lie."""
+    """An array of zeros, aligned for vector instructions and cglm's matrices."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     room = np.zeros(size + 64, "u1")
     start = -room.ctypes.data % 64
@@ -92,7 +92,7 @@ def aligned(shape: tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 
 def for_cglm(array: Array) -> Array:
-    """The same as cglm has it: matrices by columns."""
+    """The same array in the layout of cglm, which stores matrices by columns."""
     result = aligned(array.shape)
     result[...] = np.swapaxes(array, -1, -2) if array.shape[-2:] == (4, 4) else array
     return result
@@ -103,7 +103,7 @@ def address(array: Array) -> ctypes.c_void_p:
 
 
 def chain(library: ctypes.CDLL, case: Case) -> tuple[Clock, list[Array]]:
-    """One limb a call over all rows of a plain float32 case, and the arrays that it fills."""
+    """The clock of one limb per call over all rows of a plain float32 case, and the arrays of its results."""
     function = getattr(library, f"chain_{case.function}")
     inputs = [for_cglm(array) for array in case.arrays]
     outputs = [aligned((case.rows, size)) for size in RESULTS[case.function]]
@@ -111,14 +111,15 @@ def chain(library: ctypes.CDLL, case: Case) -> tuple[Clock, list[Array]]:
     if case.parents:
         inputs.insert(0, np.asarray(case.parents[0], np.dtype(ctypes.c_long)))
         lengths = [len(inputs[0]), case.rows // len(inputs[0])]
-    arrays = [*inputs, *outputs]  # kept by the function
+    arrays = [*inputs, *outputs]  # the function below keeps them alive
     return of_loop(lambda count: function(*map(address, arrays), *map(ctypes.c_long, [*lengths, count]))), outputs
 
 
 def bare(library: ctypes.CDLL, points: Sequence[Array]) -> tuple[Clock, Array]:
-    """The bare kernel over the whole tiles of rows of root, mid, end and target, and its tiles (tile, element, lane).
+    """The clock of the bare kernel on the points root, mid, end and target, in whole tiles, and these tiles.
 
-    Elements: the four inputs, new mid, new end, and both turns as x, y, z, w.
+    The tiles have the axes tile, element, lane. The elements are the four inputs, the new mid, the new end, and both
+    corrections as x, y, z, w.
     """
     tiles = aligned((len(points[0]) // LANES, 26, LANES))
     for i, array in enumerate(points):

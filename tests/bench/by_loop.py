@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain case as a loop over rows in Python, with mathutils where it is installed: what a script in Blender does."""
+"""The plain case as a loop over rows in Python with mathutils, as in a script for Blender."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = Sequence[Any]
 
 
 def place(root: Vector, mid: Vector, end: Vector, target: Vector) -> tuple[Vector, Vector]:
-    """New mid and end of one limb."""
+    """The new mid and end of one limb."""
     upper, lower = (mid - root).length, (end - mid).length
     line, aim = (end - root).normalized(), target - root
     distance = min(max(aim.length, abs(upper - lower)), upper + lower)
@@ -24,7 +24,7 @@ def place(root: Vector, mid: Vector, end: Vector, target: Vector) -> tuple[Vecto
 
 
 def turn(root: Matrix, mid: Matrix, end: Vector, new_mid: Vector, new_end: Vector) -> tuple[Quaternion, Quaternion]:
-    """Corrections of root and mid joint of one limb."""
+    """The corrections of root and mid joint of one limb."""
     root_turn, mid_turn = root.to_quaternion(), mid.to_quaternion()
     first = (mid.translation - root.translation).rotation_difference(new_mid - root.translation)
     lower = first.inverted() @ (new_end - new_mid)
@@ -50,7 +50,7 @@ def solve_pose(root: Row, mid: Row, end: Row, target: Row) -> list[Any]:
 
 
 def skeleton(parents: Sequence[int], translation: Row, rotation: Row) -> list[Matrix]:
-    """Aggregate transforms of one frame."""
+    """The aggregate transforms of one frame."""
     result: list[Matrix] = []
     for parent, at, wxyz in zip(parents, translation, rotation, strict=True):
         own = Matrix.LocRotScale(Vector(at), Quaternion(wxyz).normalized(), None)
@@ -63,7 +63,7 @@ def aggregate(parents: Sequence[int], translation: Row, rotation: Row) -> list[A
 
 
 def bend(root: Vector, mid: Vector, end: Vector) -> Vector:
-    """Where the mid joint of one limb points, seen from the line root-end."""
+    """The unit direction from the line root-end to the mid joint of one limb."""
     upper = mid - root
     return (upper - upper.project(end - root)).normalized()
 

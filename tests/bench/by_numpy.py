@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The plain case in numpy, as in a notebook: generic reachable rows, no options, rigid transforms."""
+"""The plain case in numpy, as in a notebook: generic rows, no options, rigid transforms."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def dot(a: Array, b: Array) -> Array:
 
 
 def solve(root: Array, mid: Array, end: Array, target: Array) -> tuple[Array, ...]:
-    """New mid and end, miss and status; the bend is carried along by a reflection."""
+    """The new mid and end, the miss and the status. The bend is carried along by a reflection."""
     upper, lower = length(mid - root), length(end - mid)
     line, new_line = unit(end - root), unit(target - root)
     bend = unit(mid - root - dot(mid - root, line) * line)
@@ -41,24 +41,24 @@ def solve(root: Array, mid: Array, end: Array, target: Array) -> tuple[Array, ..
 
 
 def arc(a: Array, b: Array) -> Array:
-    """The shortest turn of a onto b, w first."""
+    """The shortest turn of direction a onto b, as quaternions with w first."""
     a, b = unit(a), unit(b)
     return unit(np.concatenate([1 + dot(a, b), np.cross(a, b)], -1))
 
 
 def rotated(q: Array, v: Array) -> Array:
-    """v turned by q."""
+    """The vectors v, turned by the quaternions q."""
     once = np.cross(q[..., 1:], v)
     return v + 2 * (q[..., :1] * once + np.cross(q[..., 1:], once))
 
 
 def into(matrix: Array, v: Array) -> Array:
-    """A direction seen in the frame of a rigid matrix."""
+    """The direction v in the frame of a rigid matrix."""
     return (np.swapaxes(matrix[..., :3, :3], -1, -2) @ v[..., None])[..., 0]
 
 
 def orient(root_matrix: Array, mid_matrix: Array, end: Array, new_mid: Array, new_end: Array) -> tuple[Array, Array]:
-    """Corrections of root and mid joint by shortest arcs."""
+    """The corrections of root and mid joint by shortest arcs."""
     at, mid = root_matrix[..., :3, 3], mid_matrix[..., :3, 3]
     root = arc(into(root_matrix, mid - at), into(root_matrix, new_mid - at))
     inverse = root * np.array([1, -1, -1, -1], root.dtype)
@@ -68,13 +68,13 @@ def orient(root_matrix: Array, mid_matrix: Array, end: Array, new_mid: Array, ne
 
 
 def solve_pose(root_matrix: Array, mid_matrix: Array, end: Array, target: Array) -> tuple[Array, ...]:
-    """Both in turn."""
+    """The corrections of `orient` to the positions of `solve`, then the new end, the miss and the status."""
     new_mid, new_end, miss, status = solve(root_matrix[..., :3, 3], mid_matrix[..., :3, 3], end, target)
     return *orient(root_matrix, mid_matrix, end, new_mid, new_end), new_end, miss, status
 
 
 def local(translation: Array, rotation: Array) -> Array:
-    """Matrices of translation and rotation."""
+    """The matrices of translations and rotations."""
     w, x, y, z = np.moveaxis(unit(rotation), -1, 0)
     result = np.zeros((*w.shape, 4, 4), rotation.dtype)
     result[..., 0, 0], result[..., 0, 1] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z)
@@ -87,7 +87,7 @@ def local(translation: Array, rotation: Array) -> Array:
 
 
 def aggregate(parents: Sequence[int], translation: Array, rotation: Array) -> Array:
-    """All frames of a joint at once, joint by joint."""
+    """The aggregate transforms, computed joint by joint for all frames at once."""
     result = local(translation, rotation)
     for joint, parent in enumerate(parents):
         if parent >= 0:
@@ -96,6 +96,6 @@ def aggregate(parents: Sequence[int], translation: Array, rotation: Array) -> Ar
 
 
 def pole_of(root: Array, mid: Array, end: Array) -> Array:
-    """The direction of the bend, across the line from root to end."""
+    """The direction of the bend, perpendicular to the line from root to end."""
     line = unit(end - root)
     return unit(mid - root - dot(mid - root, line) * line)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What each option costs, and the calls that users make, by the solver's builds: python -m tests.bench.calls.
+"""The times of each option and of typical calls, by the solver's builds: python -m tests.bench.calls.
 
-Nanoseconds a row of 4,096, and in brackets how many times that is what the bare tile kernel takes in the same build.
-Every build that this processor has runs in a process of its own, chosen by IK2BONE_BUILD. --publish puts the table into
+Nanoseconds a row of 4,096 and, in brackets, the ratio to the time of the bare tile kernel in the same build. Every
+build that this processor supports runs in a process of its own, chosen by IK2BONE_BUILD. --publish puts the table into
 docs/speed.md instead.
 """
 
@@ -29,7 +29,7 @@ ROWS = 4096
 BUILDS = ("avx512", "avx2", "plain")
 BARE = "bare tile kernel"
 DEFAULTS = dict(pole_weight=1.0, twist=0.0, soften=1.0, weight=1.0, min_angle=0.0, max_angle=np.pi, cone_angle=np.pi)
-# A number alone changes nothing without the direction that it belongs to.
+# These options have no effect without a second one, for instance a number without its direction.
 TOGETHER = {"pole_weight": "pole", "cone_axis": "cone_angle", "cone_angle": "cone_axis", "end_goal": "end_matrix"}
 OZZ = ("pole", "hinge", "roll")
 ADDON = (*OZZ, "pole_weight", "weight", "end_matrix", "end_goal", "root_scale", "mid_scale")
@@ -39,7 +39,7 @@ Times = dict[str, float]  # nanoseconds a row by the name of a call
 
 @dataclass(frozen=True)
 class Call:
-    """A line of the table; the aim is in bare tile kernels of the best build."""
+    """A line of the table. The aim is in times of the bare tile kernel, of the best build."""
 
     name: str
     clock: Callable[[], Clock]
@@ -49,7 +49,7 @@ class Call:
 def own(
     name: str, function: str, options: Iterator[str] | tuple[str, ...], aim: float | None = None, **more: Any
 ) -> Call:
-    """A call with some of the options of the bench, and more."""
+    """A call of a function with some of the bench's options, and `more` options or another `kind` of numbers."""
     kind, chosen = more.pop("kind", "float32"), tuple(options)
 
     def clock() -> Clock:
@@ -61,7 +61,7 @@ def own(
 
 
 def into(columns: bool) -> Call:
-    """Into arrays of the caller's, which are columns of one array or not."""
+    """A call of `solve` into arrays of the caller, which are columns of one array or separate arrays."""
 
     def clock() -> Clock:
         case = cases.make("solve", ROWS, "float32")
@@ -74,7 +74,7 @@ def into(columns: bool) -> Call:
 
 
 def notebook() -> Call:
-    """One limb of lists and many targets, in double precision."""
+    """A call of `solve` with one limb of lists and many targets, in double precision."""
 
     def clock() -> Clock:
         target = cases.make("solve", ROWS, "float64").arrays[3]
@@ -89,7 +89,7 @@ def options_of(function: str) -> list[str]:
 
 
 def alone(function: str) -> Iterator[Call]:
-    """Each option alone, or with the one that it needs."""
+    """Calls with each option alone, or with the option that it needs."""
     for option in options_of(function):
         partner = "hinge" if option == "roll" else TOGETHER.get(option)
         if option == "cone_angle":
@@ -130,7 +130,7 @@ def bare_clock(library: Path) -> Clock:
 
 
 def measured(library: Path | None) -> Times:
-    """All calls in the build of this process, taking turns."""
+    """The times of all calls in the build of this process. The calls run in turns."""
     calls = list(every_call())
     names = [call.name for call in calls] + ([BARE] if library else [])
     clocks = [call.clock() for call in calls] + ([bare_clock(library)] if library else [])
@@ -138,7 +138,7 @@ def measured(library: Path | None) -> Times:
 
 
 def measured_in(build: str, library: Path | None) -> Times:
-    """The same in a process that has this build."""
+    """The times of all calls in another process, which uses this build."""
     command = [sys.executable, "-m", "tests.bench.calls", "--measure", *([str(library)] if library else [])]
     answer = subprocess.run(command, env=os.environ | {"IK2BONE_BUILD": build}, stdout=subprocess.PIPE, check=True)
     return json.loads(answer.stdout)
@@ -160,7 +160,7 @@ def cell(times: Times, name: str) -> str:
 
 
 def page() -> str:
-    """The table of all builds that this processor has."""
+    """The table of all builds that this processor supports."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         try:
             library = by_c.compiled_in(Path(folder))

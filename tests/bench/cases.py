@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is measured: arguments of each function for a number of rows, and the options that go with them."""
+"""The measured cases: arguments and options of each function for a number of rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FUNCTIONS = ("solve", "orient", "solve_pose", "aggregate", "pole_of")
 
 @dataclass(frozen=True)
 class Case:
-    """One call: positional arrays, options, and the rows that its time is divided by."""
+    """One call: its positional arrays, its options, and the number of rows by which its time is divided."""
 
     function: str
     rows: int
@@ -27,7 +27,7 @@ class Case:
 
 
 def strided(array: Array) -> Array:
-    """The same numbers, every second row of a larger array; a single row lies in every second element."""
+    """The same numbers in every second element of the last axis of a larger array."""
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
     wide[..., ::2] = array
     return wide[..., ::2]
@@ -45,14 +45,14 @@ def matrices(linear: Array, at: Array) -> Array:
 
 
 def points(rng: np.random.Generator, count: int) -> list[Array]:
-    """Root, mid and end of generic limbs, and targets of which some are out of reach."""
+    """The root, mid and end of random limbs, and targets, some of them out of reach."""
     root = rng.normal(size=(count, 3))
     mid = root + rng.normal(size=(count, 3))
     return [root, mid, mid + rng.normal(size=(count, 3)), root + rng.normal(size=(count, 3))]
 
 
 def solve_options(rng: np.random.Generator, count: int) -> dict[str, Any]:
-    """Everything at once, so that the price of all options is seen."""
+    """All options of `solve` at once, to measure the time of all."""
     return dict(
         pole=rng.normal(size=(count, 3)),
         hinge=rng.normal(size=(count, 3)),
@@ -66,7 +66,7 @@ def scales(rng: np.random.Generator, count: int) -> dict[str, Any]:
 
 
 def arguments(function: str, rng: np.random.Generator, count: int) -> tuple[list[Array], dict[str, Any]]:
-    """Positional arrays, and all options."""
+    """The positional arrays and all options of a function."""
     root, mid, end, target = points(rng, count)
     if function == "solve":
         return [root, mid, end, target], solve_options(rng, count)
@@ -83,7 +83,7 @@ def arguments(function: str, rng: np.random.Generator, count: int) -> tuple[list
 
 
 def skeletons(rng: np.random.Generator, count: int) -> tuple[list[Array], dict[str, Any]]:
-    """Translations and rotations of frames of joints; scale and rest as options."""
+    """Translations and rotations of skeletons over frames, with scale and rest as options."""
     shape = (max(1, count // JOINTS), min(count, JOINTS))
     arrays = [rng.normal(size=(*shape, 3)), rng.normal(size=(*shape, 4))]
     rest = matrices(rotations(rng, shape[1]), rng.normal(size=(shape[1], 3)))
@@ -91,7 +91,7 @@ def skeletons(rng: np.random.Generator, count: int) -> tuple[list[Array], dict[s
 
 
 def make(function: str, rows: int, kind: str, layout: str = "contiguous", with_options: bool = False) -> Case:
-    """Random rows, repeated beyond some thousand; one row comes as the bare vectors."""
+    """A case of random rows, repeated after 4,096. A single row has arrays without the axis of rows."""
     rng = np.random.default_rng(0)
     if function == "aggregate":
         arrays, options = skeletons(rng, rows)

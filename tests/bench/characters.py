@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Characters whose planting is timed beside the bare rig: Rigify's metarig, a skinned mesh, and a crowd."""
+"""Characters whose planting is timed besides that of the bare rig: Rigify's metarig, a skinned mesh, and a crowd."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any
 
 import numpy as np
 
-# Bones of the bare rig of 31 bones, and those of the metarig that turn as they do.
+# Bones of the bare rig of 31 bones, and the bones of the metarig that turn like them.
 SAME = {"Hips": "spine", "Chest": "spine.002"} | {
     f"{side}{part}": f"{name}.{side[0]}"
     for side in ("Left", "Right")
     for part, name in (("Hip", "thigh"), ("Knee", "shin"), ("Ankle", "foot"), ("Shoulder", "upper_arm"))
 }
-# Vertices around a bone and along it, on each of the 31 bones.
+# The number of vertices around a bone and along it, and the number of bones.
 AROUND, ALONG, BONES = 32, 51, 31
 
 
 def metarig(bpy: Any, source: Any, frames: range) -> Any:
-    """Rigify's human metarig of 159 bones, which comes with Blender, walking as the bare rig does, with every bone's
-    rotation keyed on every frame.
+    """Replace the bare rig `source` by Rigify's human metarig of 159 bones, which comes with Blender, and return it.
+
+    The metarig walks like the bare rig. The rotation of every bone is keyed on every frame.
     """
     bpy.ops.preferences.addon_enable(module="rigify")
     bpy.ops.object.armature_human_metarig_add()
@@ -30,7 +31,7 @@ def metarig(bpy: Any, source: Any, frames: range) -> Any:
         bone.rotation_mode = "QUATERNION"
         _key(action, bone.path_from_id("rotation_quaternion"), frames, turns[:, number])
     _key(action, rig.pose.bones["spine"].path_from_id("location"), frames, way)
-    # Keys first: the object takes the slot that they made.
+    # The action is assigned after it has keys, so that the object takes the slot of these keys.
     rig.animation_data_create().action = action
     bpy.data.objects.remove(source)
     bpy.context.scene.frame_set(frames[0])
@@ -38,8 +39,8 @@ def metarig(bpy: Any, source: Any, frames: range) -> Any:
 
 
 def _motion(bpy: Any, source: Any, rig: Any, frames: range) -> tuple[np.ndarray, np.ndarray]:
-    """Quaternions (F, B, 4) of all bones, each turned from its rest pose as its like is, and the hips' location."""
-    # This needs Blender.
+    """The rotations (F, B, 4) of all bones, each turned from rest like its bone in SAME, and the hips' locations."""
+    # mathutils can be imported only in Blender.
     from mathutils import Matrix
 
     bones = list(rig.pose.bones)
@@ -71,7 +72,7 @@ def _key(action: Any, path: str, frames: range, values: np.ndarray) -> None:
 
 
 def skin(bpy: Any, rig: Any) -> Any:
-    """A mesh of 50,592 vertices that the armature deforms: a tube about each bone."""
+    """Add a mesh of 50,592 vertices that the armature deforms: a tube round each bone."""
     angles = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     rings = np.stack([np.cos(angles), np.zeros(AROUND), np.sin(angles)], axis=1)
     tube = 0.2 * rings[None] + np.linspace(0.0, 1.0, ALONG)[:, None, None] * [0.0, 1.0, 0.0]
@@ -96,7 +97,7 @@ def skin(bpy: Any, rig: Any) -> Any:
 
 
 def crowd(bpy: Any, rig: Any, count: int) -> list[Any]:
-    """So many characters with actions of their own, the given one among them, all of them selected."""
+    """Copy a character until there are `count`, each with an action of its own, and return all, selected."""
     others = [rig.copy() for _ in range(count - 1)]
     for number, other in enumerate(others, 1):
         bpy.context.scene.collection.objects.link(other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processor time of repeated calls: least of several rounds, so that other work on the machine hardly moves it."""
+"""The processor time of repeated calls: the least of several rounds, which other work on the machine hardly changes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import timeit
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# Seconds of so many repetitions of one thing.
+# A function that runs work a number of times and returns its seconds.
 Clock = Callable[[int], float]
 
-ROUND = 0.001  # seconds: many of the clock's own steps, and short enough to fall between other work
-BUDGET = 0.15  # seconds for one thing, in rounds
-ROUNDS = 2  # at least, however long they take
+ROUND = 0.001  # seconds of a round: many steps of the clock, and short enough to fall between other work
+BUDGET = 0.15  # seconds in rounds for each clock
+ROUNDS = 2  # the least number of rounds, however long they take
 
 
 def of_call(function: Callable[..., Any], given: Sequence[Any], options: dict[str, Any] | None = None) -> Clock:
-    """A call as one would write it, without packing and unpacking."""
+    """The clock of a call as users write it, without packing and unpacking of arguments."""
     placed = {f"given_{i}": value for i, value in enumerate(given)}
     words = [*placed, *(f"{name}={name}" for name in options or {})]
     names = {"function": function, **placed, **(options or {})}
@@ -25,7 +25,7 @@ def of_call(function: Callable[..., Any], given: Sequence[Any], options: dict[st
 
 
 def of_loop(loop: Callable[[int], Any]) -> Clock:
-    """Something that repeats itself so many times."""
+    """The clock of a function that repeats its work by itself, a given number of times."""
 
     def clock(count: int) -> float:
         start = time.process_time()
@@ -36,13 +36,13 @@ def of_loop(loop: Callable[[int], Any]) -> Clock:
 
 
 def enough(clock: Clock) -> int:
-    """Repetitions that fill a round; the first ones warm up."""
+    """The number of repetitions that fill a round. The first repetitions warm up caches."""
     count = max(1, int(ROUND / max(clock(1), 1e-6)))
     return 1 if count == 1 else max(1, int(count * ROUND / max(clock(count), 1e-6)))
 
 
 def race(clocks: Sequence[Clock]) -> list[float]:
-    """Least seconds of one repetition of each; they take turns, so that all see the same machine."""
+    """The least seconds of one repetition by each clock. Clocks run in turns, so that all meet the same load."""
     counts = [enough(clock) for clock in clocks]
     least, spent = [float("inf")] * len(clocks), [0.0] * len(clocks)
     rounds = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lines of the table: what runs, over how many rows, and with which of our own lines it is compared."""
+"""The lines of the table: the work that is timed, the numbers of rows, and our line with which it is compared."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ SINGLE = "float32"
 
 @dataclass(frozen=True)
 class Line:
-    """One line; clock gives what runs over so many rows, into arrays of the caller's or not."""
+    """A line of the table. `clock` takes the number of rows and whether results go into arrays of the caller."""
 
     name: str
     clock: Callable[[int, bool], Clock]
-    into_out: tuple[bool, ...] = (False, True)  # which of the two there is
-    rows: tuple[int, int] = (1, MILLION)  # least and most
-    against: str | None = None  # the name of our own line
+    into_out: tuple[bool, ...] = (False, True)  # without `out=` and with it: the ways that exist
+    rows: tuple[int, int] = (1, MILLION)  # the least and the greatest number of rows
+    against: str | None = None  # the name of our line with which this one is compared
 
 
 def results(case: Case) -> Any:
-    """What is handed over as out=."""
+    """The arrays for the argument `out`."""
     found = getattr(ik2bone, case.function)(*case.parents, *case.arrays, **case.options)
     return found if isinstance(found, np.ndarray) else tuple(found)
 
@@ -48,7 +48,7 @@ def own_line(function: str, kind: str, layout: str, options: bool) -> Line:
 
 
 def copy_line(function: str, kind: str) -> Line:
-    """Reading and writing as many bytes: one array copied onto another."""
+    """Copying an array of as many bytes as the larger of inputs and outputs, to compare with reading and writing."""
 
     def clock(rows: int, into_out: bool) -> Clock:
         case = cases.make(function, rows, kind)
@@ -69,7 +69,7 @@ def numpy_line(function: str, kind: str) -> Line:
 
 
 def load_loop() -> ModuleType | None:
-    """The loop in Python, where Blender is there to bring mathutils."""
+    """The module of the loop in Python, or None without Blender, which contains mathutils."""
     try:
         import bpy  # noqa: F401
     except ImportError:
@@ -80,7 +80,7 @@ def load_loop() -> ModuleType | None:
 
 
 def loop_line(function: str, module: ModuleType) -> Line:
-    """The rows are a dimension of their own even where there is one, as the loop needs."""
+    """The line of the loop in Python. A single row gets an axis of rows, because the loop needs one."""
 
     def clock(rows: int, into_out: bool) -> Clock:
         case = cases.make(function, rows, SINGLE)
@@ -99,7 +99,7 @@ def chain_line(function: str, library: ctypes.CDLL) -> Line:
 
 
 def bare_line(library: ctypes.CDLL) -> Line:
-    """From the positions alone, in whole tiles."""
+    """The line of the bare tile kernel, which takes only positions, in whole tiles."""
 
     def clock(rows: int, into_out: bool) -> Clock:
         return by_c.bare(library, cases.make("solve", rows, SINGLE).arrays)[0]
@@ -108,7 +108,7 @@ def bare_line(library: ctypes.CDLL) -> Line:
 
 
 def lines_of(function: str, library: ctypes.CDLL | None, loop: ModuleType | None) -> list[Line]:
-    """All lines of a function with the peers that there are, our own first."""
+    """All lines of a function: our own first, then those of the available peers."""
     kinds = (SINGLE, "float64")
     result = [own_line(function, k, lay, o) for o in (False, True) for k in kinds for lay in ("contiguous", "strided")]
     if library and function in ("solve", "solve_pose"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The page of measured speeds: tables as Markdown, and sections of docs/speed.md that are replaced by new ones."""
+"""The page of measured speeds: tables in Markdown, and the replacement of sections in docs/speed.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "speed.md"
 
 
 def processor() -> str:
-    """The processor's name for itself, where the system tells it."""
+    """The processor's model name if the system tells it, else the name that Python knows."""
     cpuinfo = Path("/proc/cpuinfo")
     known = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     names = [line.split(":")[1].strip() for line in known if line.startswith("model name")]
@@ -19,12 +19,12 @@ def processor() -> str:
 
 
 def number(value: float) -> str:
-    """Three digits where there are so many."""
+    """A number with three significant digits, or all of its integer digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def markdown(rows: list[list[str]]) -> Iterator[str]:
-    """A table whose columns are as wide as they must be, numbers to the right."""
+    """The lines of a table whose columns are as wide as needed, with numbers aligned to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for i, row in enumerate(rows):
         first, *others = [f"{text:>{width}}" for text, width in zip(row, widths, strict=True)]
@@ -34,7 +34,7 @@ def markdown(rows: list[list[str]]) -> Iterator[str]:
 
 
 def replaced(page: str, heading: str, text: str) -> str:
-    """A page whose section of that heading holds a new text, up to the next section."""
+    """The page with a new text in the section of this heading. Raises ValueError if there is no such section."""
     head, found, old = page.partition(f"## {heading}\n\n")
     if not found:
         raise ValueError(f"the page has no section {heading!r}")
@@ -43,5 +43,5 @@ def replaced(page: str, heading: str, text: str) -> str:
 
 
 def publish(heading: str, text: str) -> None:
-    """Put a text where the section's last one stands."""
+    """Replace the text of a section in docs/speed.md."""
     PAGE.write_text(replaced(PAGE.read_text(), heading, text))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The speed of planting beside IK constraints and Bake Action, as tables: python -m tests.bench.planting [PART ...].
+"""Tables of the speed of planting and of IK constraints with Bake Action: python -m tests.bench.planting [PART ...].
 
-PART is any part of names of clips; --publish puts the tables into docs/speed.md instead. Times are processor time,
-least of several rounds. Plans are made as the operator asks for them.
+PART is any part of the names of clips. --publish puts the tables into docs/speed.md instead. Times are processor time,
+the least of several rounds. Plans are made with the arguments that the operator uses.
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 RIG = next(entry for entry in CLIPS if entry.name == "cmu_131_01_startwalkstop")
 RIG_LEGS = [(f"{side}Hip", f"{side}Knee", f"{side}Ankle") for side in ("Left", "Right")]
 GROUND = Place("hills", 0)
-# What a plan may take of a bake of as many frames, by gait.
+# The greatest time of a plan, as a share of the time of a bake of as many frames, by gait.
 AIMS = {"walk": 0.25, "uneven walk": 0.25, "dance": 0.5}
 FRAMES = (1_000, 10_000, 100_000)
 ROUNDS = 3
-# The other setting of a second run: how far hips may come down, leg lengths.
+# The setting that differs in a second run: how far hips may come down (leg lengths).
 SECOND = {"max_drop": 0.2}
-# How many times as fast as the bake a run is to be, and one again with another setting, by character.
+# How many times as fast as the bake a first run should be, and a second run with SECOND, by character.
 CHARACTERS = {
     "31 bones, bare": (2.5, 8.0),
     "159 bones, Rigify's metarig": (20.0, 60.0),
     "31 bones beside 50,592 skinned vertices": (40.0, 100.0),
 }
-# A clip in place, and a short one that walks.
+# A clip in place, and a short walk.
 LONG_CLIP, CROWD_CLIP = "cmu_ic_005_02_dance", "cmu_ic_002_01_walk"
 METARIG_LEGS = [(f"thigh.{side}", f"shin.{side}", f"foot.{side}") for side in "LR"]
 CROWD = 100
@@ -53,7 +53,7 @@ CROWD = 100
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds for one clip: the plan alone and the whole operator, and both again with another setting."""
+    """The seconds for one clip: of the plan alone and of the whole operator, and of both again with SECOND."""
 
     gait: str
     frames: int
@@ -64,22 +64,22 @@ class Times:
 
 
 def seconds(work: Callable[[], Any]) -> float:
-    """Processor time of one call."""
+    """The processor time of one call."""
     began = time.process_time()
     work()
     return time.process_time() - began
 
 
 def bake_seconds(bpy, data: Path, frames: int) -> float:
-    """Bake Action on the legs of a bare rig of 31 bones."""
+    """The seconds of Bake Action on the legs of a bare rig of 31 bones."""
     session.reset(bpy)
     return bake(bpy, runs.load(bpy, RIG, data).armature, RIG_LEGS, frames)
 
 
 def bake(bpy, armature, legs: list[tuple[str, str, str]], frames: int) -> float:
-    """Bake Action on legs, each under an IK constraint, from visual transforms."""
+    """The seconds of Bake Action, from visual transforms, on legs that have an IK constraint each."""
     for bone in armature.pose.bones:
-        # Up to Blender 4.5 bones are selected, from 5.0 on their poses.
+        # Up to Blender 4.5, bones have the flag `select`, from 5.0 on pose bones.
         holder = bone if hasattr(bone, "select") else bone.bone
         holder.select = any(bone.name in leg for leg in legs)
     for _, shin, foot in legs:
@@ -94,7 +94,7 @@ def bake(bpy, armature, legs: list[tuple[str, str, str]], frames: int) -> float:
 
 
 def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
-    """One clip on hills of 100,000 triangles, and a call of the planner for it."""
+    """The times of one clip on hills of 100,000 triangles, and a call of the planner for this clip."""
     session.reset(bpy)
     subject = runs.load(bpy, entry, data)
     surface, rounds = runs.lay(bpy, GROUND, subject.way).name, []
@@ -107,7 +107,7 @@ def plant_seconds(bpy, entry: Entry, data: Path) -> tuple[Times, Call]:
 
 
 def operate(bpy, **options) -> tuple[Call, float]:
-    """The operator's one call of the planner, and the operator's seconds."""
+    """Run the operator, and return its only call of the planner and the operator's seconds."""
     with watched(time.process_time) as calls:
         spent = seconds(lambda: bpy.ops.ik2bone.plant_feet(**options))
     (call,) = calls
@@ -115,7 +115,7 @@ def operate(bpy, **options) -> tuple[Call, float]:
 
 
 def second_seconds(call: Call) -> float:
-    """Seconds of a plan with another setting that takes over what it can from the plan of a call."""
+    """The seconds of a plan with SECOND that reuses what it can from the first plan of a call."""
     from ik2bone.plan import plant
 
     clip, ground, settings, sole, offset = call.given[:5]
@@ -124,14 +124,15 @@ def second_seconds(call: Call) -> float:
 
 
 def growth(call: Call, frames: int) -> tuple[float, float]:
-    """Seconds and peak memory (bytes) of a plan of a clip played to and fro until it has so many frames."""
+    """The seconds and the peak memory (bytes) of a plan for a clip played to and fro for this number of frames."""
     from ik2bone.plan import plant
 
     clip, ground = call.given[:2]
     there_and_back = np.r_[: clip.frames, clip.frames - 2 : 0 : -1]
     long = clip.cut(np.resize(there_and_back, frames))
     spent = seconds(lambda: plant(long, ground))
-    # Tracing costs time, and what a clip remembers of itself belongs to the plan.
+    # A second run traces memory, because tracing takes time. Its clip has no cached values yet, so that they count as
+    # memory of the plan.
     long = replace(long)
     tracemalloc.start()
     plant(long, ground)
@@ -141,7 +142,7 @@ def growth(call: Call, frames: int) -> tuple[float, float]:
 
 
 def table(measured: dict[str, Times], bakes: dict[int, float]) -> Iterator[str]:
-    """A row a clip: milliseconds, and in brackets the share of the bake."""
+    """A table with a row per clip: milliseconds and, in brackets, the share of the bake."""
     rows = [["clip", "frames", "bake", "plan", "aim", "plan again", "operator", "operator again"]]
     for name, times in measured.items():
         bake = bakes[times.frames]
@@ -163,7 +164,7 @@ def growth_table(call: Call) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Speed:
-    """Seconds of the bake and of the operator, and again, by stage and as a whole."""
+    """The seconds of the bake, and those of a first and a second run of the operator, by stage and as a whole."""
 
     frames: int
     bake: float
@@ -171,7 +172,7 @@ class Speed:
 
 
 def character(bpy, data: Path, name: str) -> Speed:
-    """One of the CHARACTERS, walking over hills."""
+    """The speed of one of the CHARACTERS, which walks over hills."""
     session.reset(bpy)
     subject = runs.load(bpy, RIG, data)
     rig, legs, frames = subject.armature, RIG_LEGS, subject.frames
@@ -189,7 +190,7 @@ def character(bpy, data: Path, name: str) -> Speed:
 
 
 def start_over(bpy) -> None:
-    """Take away what was planted, and what was kept of that, so that the next run is a first one."""
+    """Remove planted actions and all cached results, so that the next run is a first run."""
     planted = [action for action in bpy.data.actions if action.get("ik2bone_source")]
     if planted:
         bpy.ops.ik2bone.restore()
@@ -199,14 +200,14 @@ def start_over(bpy) -> None:
 
 
 def staged(bpy, **options) -> dict[str, float]:
-    """Seconds of the operator, as a whole and by stage."""
+    """The seconds of one run of the operator, as a whole and by stage."""
     with stages.timed() as spent:
         whole = seconds(lambda: bpy.ops.ik2bone.plant_feet(**options))
     return {"whole": whole, **spent, "rest": whole - sum(spent.values())}
 
 
 def character_tables(speeds: dict[str, Speed]) -> Iterator[str]:
-    """How many times as fast as the bake each character is planted, and milliseconds by stage."""
+    """Two tables: how many times as fast as the bake each character is planted, and milliseconds by stage."""
     rows = [
         ["character", "frames", "bake, ms", "first, ms", "times as fast", "aim", "again, ms", "times as fast", "aim"]
     ]
@@ -226,7 +227,7 @@ def character_tables(speeds: dict[str, Speed]) -> Iterator[str]:
 
 
 def crowd_seconds(bpy, data: Path) -> dict[int, tuple[float, float]]:
-    """Seconds of the operator, first and again, for one character and for a crowd, each with an action of its own."""
+    """The seconds of a first and a second run of the operator, for one character and for a crowd, by their number."""
     found = {}
     for count in (1, CROWD):
         session.reset(bpy)
@@ -247,9 +248,9 @@ def crowd_table(found: dict[int, tuple[float, float]]) -> Iterator[str]:
 
 
 def long_run(bpy, data: Path, frames: int) -> tuple[float, float]:
-    """Seconds of the operator, and bytes that it takes at most, on a clip that repeats until it has so many frames.
+    """The seconds of the operator, and the growth of peak memory (bytes), for a clip repeated over so many frames.
 
-    The clip goes in place, so that it stays on the ground.
+    The clip is in place, so that it stays on the ground.
     """
     session.reset(bpy)
     subject = runs.load(bpy, next(entry for entry in CLIPS if entry.name == LONG_CLIP), data)
@@ -272,9 +273,9 @@ def long_table(found: dict[int, tuple[float, float]]) -> Iterator[str]:
 
 
 def page(data: Path, parts: list[str]) -> Iterator[str]:
-    """All lines: the machine, the clips, the growth, the characters, the crowd."""
+    """All lines of the page: the machine, the clips, long clips, the characters and the crowd."""
     bpy = session.start()
-    # This needs mathutils, which is there once Blender is.
+    # This module needs mathutils, which can be imported only after bpy.
     from demo.picture import silence
 
     chosen = [entry for entry in CLIPS if entry.gait in AIMS and any(part in entry.name for part in parts)]
@@ -284,7 +285,7 @@ def page(data: Path, parts: list[str]) -> Iterator[str]:
             with silence():
                 measured[entry.name], calls[entry.name] = plant_seconds(bpy, entry, data)
         except RuntimeError as error:
-            # Clips without feet are refused.
+            # Planting refuses clips without feet.
             print(f"{entry.name} is not measured: {error}", file=sys.stderr)
     with silence():
         bakes = {frames: bake_seconds(bpy, data, frames) for frames in {times.frames for times in measured.values()}}
@@ -296,7 +297,7 @@ def page(data: Path, parts: list[str]) -> Iterator[str]:
     yield ""
     yield from growth_table(calls[RIG.name])
     with silence():
-        # Memory first, for what a process has had counts no more.
+        # Memory comes first, because only growth beyond the process's earlier peak is measured.
         long = {frames: long_run(bpy, data, frames) for frames in FRAMES}
         speeds = {name: character(bpy, data, name) for name in CHARACTERS}
         found = crowd_seconds(bpy, data)
@@ -306,14 +307,14 @@ def page(data: Path, parts: list[str]) -> Iterator[str]:
 
 
 def missing(data: Path) -> str:
-    """What the measurement lacks here; empty where it lacks nothing."""
+    """A phrase that names what the measurement lacks on this system; empty if it lacks nothing."""
     if importlib.util.find_spec("bpy") is None:
         return "bpy is not installed"
     return "" if data.is_dir() else f"there is no folder of clips at {data}; set IK2BONE_DATA"
 
 
 def main(parts: list[str]) -> None:
-    """Print, or publish."""
+    """Print the page, or put it into docs/speed.md."""
     logging.disable(logging.INFO)
     data = Path(os.environ.get("IK2BONE_DATA", DATA))
     if lack := missing(data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Milliseconds of sampling a clip in bulk from F-curves, and by stepping its frames: python -m tests.bench.sampling."""
+"""The time of sampling a clip in bulk from F-curves and by stepping its frames: python -m tests.bench.sampling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHOWN = ("cmu_131_01_startwalkstop", "cmu_01_01_hops_turn", "ad_jesse_dance", "K
 
 
 class Times(NamedTuple):
-    """Seconds for a clip of so many frames and bones, and how far (leg lengths) its ankles lie apart at most."""
+    """A clip's frames and bones, the seconds of both ways, and the ankles' greatest difference (leg lengths)."""
 
     frames: int
     bones: int
@@ -31,8 +31,8 @@ class Times(NamedTuple):
 
 
 def measure(bpy, entry: Entry, data: Path) -> Times:
-    """Sample a clip in both ways, several times each."""
-    # These need Blender.
+    """Sample a clip in both ways, ROUNDS times each. Raises RuntimeError if it cannot be sampled in bulk."""
+    # These modules need mathutils, which can be imported only after bpy.
     from demo import clips, picture
 
     names = ("rig.find", "rig.body", "pose.sample", "pose.curves")

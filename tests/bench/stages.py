@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the operator's time goes: seconds of its stages, by the functions that do their work."""
+"""The seconds of the operator's stages, measured on the functions that do their work."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import Any
 
 from demo import session
 
-# Of each thread the seconds of stages inside those that run, innermost last: a run goes on while it plans in a thread.
+# For each thread, the seconds of the stages inside each running stage, the innermost last. Threads are kept apart
+# because a run goes on in its own thread while it plans in another one.
 Within = defaultdict[int, list[float]]
 
-# By stage the module and the function that do its work; modules of the add-on begin with a dot.
+# The module and the function that do the work of each stage. Modules of the add-on begin with a dot.
 STAGES = {
     "limbs": (".rig.body", "find_body"),
     "sample": (".pose.sample", "sampling"),
@@ -34,7 +35,7 @@ STAGES = {
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Collect the seconds of processor time of every stage, without those of other stages within it."""
+    """Collect the seconds of processor time of every stage, without those of other stages inside it."""
     spent, changed = dict.fromkeys(STAGES, 0.0), []
     within: Within = defaultdict(lambda: [0.0])
     for stage, (place, name) in STAGES.items():
@@ -52,7 +53,7 @@ def timed() -> Iterator[dict[str, float]]:
 
 
 def _watched(plain: Callable[..., Any], stage: str, spent: dict[str, float], within: Within) -> Callable[..., Any]:
-    """A function that adds its own time to its stage's."""
+    """The function `plain`, or generator function, with its own time added to that of its stage."""
 
     def measure(work: Callable[[], Any]) -> Any:
         inner, began = within[get_ident()], time.thread_time()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The table of options and calls leaves no option out, and everything in it runs."""
+"""The table of options and calls has every option, and all of its calls run."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the bench compares with does the same work as the solver; else its ratios would say nothing."""
+"""The peers in the bench do the same work as the solver, without which the ratios of times would mean nothing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.bench import __main__ as page
 from tests.bench import by_c, by_numpy, cases, clocks, lines
 
 ROWS = 64
-# cglm's shortest arc and acos lose half of the digits of float32.
+# The tolerance for C with cglm, whose shortest arc and acos lose half of the digits of float32.
 CLOSE = dict(atol=2e-3)
 
 
@@ -28,7 +28,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 def ours(case: cases.Case) -> tuple[Any, ...]:
-    """Our results as numpy has them; without status, miss and what is None."""
+    """Our results without status, miss and None."""
     found = getattr(ik2bone, case.function)(*case.parents, *case.arrays)
     if isinstance(found, np.ndarray):
         return (found,)
@@ -36,7 +36,7 @@ def ours(case: cases.Case) -> tuple[Any, ...]:
 
 
 def assert_same(one: Any, other: Any, **tolerance: float) -> None:
-    """Equal numbers; of quaternions either sign."""
+    """Assert that the numbers are equal; quaternions may differ in sign."""
     if one.shape[-1] == 4 and one.ndim == 2:
         one = one * np.sign((one * other).sum(-1, keepdims=True))
     np.testing.assert_allclose(one, other, rtol=0, **tolerance)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How well real clips stand on real grounds: python -m tests.bench_motion [--clips PART ...] [--grounds PART ...].
+"""Measures of real clips on the demo's grounds: python -m tests.bench_motion [--clips PART ...] [--grounds PART ...].
 
-Every clip is imported, planted by the operator on every ground and judged from the keyed scene by `tests/measures.py`;
-lengths are shares of the leg, angles degrees. PART is any part of a name as the tables show it. --keep FILE keeps the
-results, and --against FILE shows such kept ones side by side with those of now.
+Every clip is imported, planted by the operator on every ground, and judged from the keyed scene by `tests/measures.py`.
+Lengths are shares of the leg, angles are degrees. PART is any part of a name in the tables. --keep FILE stores the
+results, and --against FILE shows stored results beside the new ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def main() -> None:
-    """Parse, run, print."""
+    """Parse the arguments, run the bench and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench_motion")
     parser.add_argument("--clips", nargs="*", default=[""], help="parts of names of clips; default: all")
     parser.add_argument("--grounds", nargs="*", default=[""], help="parts of names of grounds; default: all")
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def bench(data: Path, clips: Sequence[str], grounds: Sequence[str]) -> tuple[list[Result], list[str]]:
-    """Print a line of the feet's table a run; returns the results, and sentences of the clips that were refused."""
+    """Print a line of the feet's table for each run. Return the results, and a sentence for each refused clip."""
     bpy = session.start()
     places = [place for place in GROUNDS if _is_named(place.name, grounds)]
     print(heading(FEET), flush=True)
@@ -75,7 +75,7 @@ def keep(results: Sequence[Result], path: Path) -> None:
 
 
 def read(path: Path) -> list[Result]:
-    """Results that `keep` wrote."""
+    """Read the results that `keep` wrote."""
     rows = json.loads(path.read_text())
     measured = [{side: Measures(**row[side]) for side in ("before", "after")} for row in rows]
     return [Result(**row | sides | {"told": tuple(row["told"])}) for row, sides in zip(rows, measured, strict=True)]

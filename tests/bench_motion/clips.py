@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Height of the hills that `demo.grounds` makes; others are those, scaled.
+# The height of the hills that `demo.grounds` makes. Hills of other heights are these, scaled.
 MADE_HILLS = 0.12
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A clip by its file, the action where the file holds several, and its gait; `must` be good on every ground.
+    """A clip: its file, the action if the file has several, and its gait.
 
-    `reason` says of one that is not good why.
+    `must` says that it must be good on every ground, and `reason` why it is not good.
     """
 
     path: str
@@ -24,14 +24,14 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """The name of the clip in the table."""
         stem = self.path.rpartition("/")[2].rpartition(".")[0]
         return f"{stem}:{self.action}" if self.action else stem
 
 
 @dataclass(frozen=True)
 class Place:
-    """A ground: its kind, and of hills the seed and the height in leg lengths."""
+    """A ground: its kind and, for hills, the seed and the height in leg lengths."""
 
     kind: str
     seed: int = 0
@@ -39,7 +39,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """The name of the ground in the table."""
         return f"{self.kind}-{self.height}-{self.seed}" if self.kind == "hills" else self.kind
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the operator asks the planner, and how long that takes, without any other part of it."""
+"""The operator's calls of the planner, and the seconds of these calls alone."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Call:
 
 @contextmanager
 def watched(clock: Callable[[], float] = time.perf_counter) -> Iterator[list[Call]]:
-    """Collect every call of the planner, whichever module calls it by the name `plant`; seconds are a clock's."""
+    """Collect every call of the planner from all modules that have it as `plant`, with its seconds by `clock`."""
     plain, calls = import_module("ik2bone.plan").plant, []
 
     def plant(*given, **named):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One clip in Blender, planted by the operator on one ground after the other, and judged from the keyed scene."""
+"""The runs of one clip: planted by the operator on one ground after the other, and judged from the keyed scene."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from tests.measures import Measures, measure
 
 @dataclass(frozen=True)
 class Result:
-    """One clip on one ground before and after, what the planting told, the seconds of the plan alone and of the whole
-    operator, and the reason known for what is not good.
+    """The measures of one clip on one ground, before and after planting.
+
+    `told` are the sentences of the report, `plan_seconds` is the time of the plan alone and `seconds` that of the whole
+    operator. `reason` is the known reason if the clip is not good.
     """
 
     clip: str
@@ -40,7 +42,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Subject:
-    """A clip in the scene: its legs' bones, its frames, and the source as the scene shows it."""
+    """A clip in the scene: its legs' bones, its frames, the clip sampled from the scene as `source`, and its way."""
 
     armature: Any
     legs: list[tuple[str, str, str, str]]
@@ -50,7 +52,7 @@ class Subject:
 
 
 def run(bpy, entry: Entry, places: Sequence[Place], data: Path) -> Iterator[Result]:
-    """Plant a clip on each ground; raises RuntimeError with Blender's or our sentence where it is refused."""
+    """Plant a clip on each ground. Raises RuntimeError with Blender's or our sentence if the clip is refused."""
     session.reset(bpy)
     subject = load(bpy, entry, data)
     for place in places:
@@ -62,8 +64,8 @@ def run(bpy, entry: Entry, places: Sequence[Place], data: Path) -> Iterator[Resu
 
 
 def load(bpy, entry: Entry, data: Path) -> Subject:
-    """Import a clip and look at it as it is."""
-    # These need mathutils, which is there once Blender is.
+    """Import a clip and sample it before planting. Raises RuntimeError if no legs are found."""
+    # These modules need mathutils, which can be imported only after bpy.
     from demo import clips, picture
 
     chains = import_module(f"{session.ADDON}.rig.find")
@@ -82,14 +84,14 @@ def load(bpy, entry: Entry, data: Path) -> Subject:
 
 
 def way_of(armature, frames: range) -> track.Track:
-    """Where an armature goes over some frames."""
+    """The way of an armature over some frames."""
     chains, sampling = (import_module(f"{session.ADDON}.{name}") for name in ("rig.find", "pose.sample"))
     found = chains.find_legs(armature, (frames[0], frames[-1]))
     return track.find_track(sampling.sample(armature, found, None, frames).clip)
 
 
 def lay(bpy, place: Place, way: track.Track):
-    """Make a ground under the clip's way, at the clip's own floor."""
+    """Make a ground under the clip's way, at the height of the clip's own floor."""
     options = {"centre": way.centre, "size": way.size, "base_height": way.floor, "heading": way.heading, "leg": way.leg}
     surface = grounds.make_ground(bpy, place.kind, seed=place.seed, **options)
     surface.scale.z = place.height / MADE_HILLS
@@ -98,7 +100,7 @@ def lay(bpy, place: Place, way: track.Track):
 
 
 def judge(bpy, entry: Entry, place: Place, subject: Subject, surface) -> Result:
-    """Plant by the operator, step the keyed scene's frames, and put the source back."""
+    """Plant by the operator, measure the frames of the keyed scene, and restore the source."""
     from demo import picture
 
     with picture.silence(), watched() as calls:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tables of the runs, the feet's and the body's, and what they come to."""
+"""The tables of the runs, one of the feet and one of the body, and their summary."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.bench_motion.aims import ALLOWED, aims, missed
 from tests.bench_motion.runs import Result
 from tests.measures import GOOD, shortfalls
 
-# Heading and number format of each column; measures of `BOTH` are shown before and after.
+# The heading and number format of each column. Measures in BOTH are shown before and after planting.
 FEET = {
     "drift": ("drift", ".4f"),
     "clearance": ("clearance", ".4f"),
@@ -41,7 +41,7 @@ Columns = Mapping[str, tuple[str, str]]
 
 
 def heading(columns: Columns) -> str:
-    """Names of the columns, and under them what is good."""
+    """The names of the columns, and below them the limits of good values."""
     titles = [f"{title:>{_width(name)}}" for name, (title, _) in columns.items()]
     good = [f"{'<= ' + format(GOOD[name], 'g') if name in GOOD else '':>{_width(name)}}" for name in columns]
     return f"{'clip':34}{'ground':13}{'spans':>6}{''.join(titles)}\n{'good':53}{''.join(good)}"
@@ -52,7 +52,7 @@ def _width(name: str) -> int:
 
 
 def line(result: Result, columns: Columns) -> str:
-    """One run: before and after, or after alone, with a mark beside what is not good or not as aimed at."""
+    """The line of one run: values before and after planting, or only after, with a mark on those that miss a limit."""
     bad = shortfalls(result.after) | missed(result)
     cells = [f"{_cell(result, name, '!' if name in bad else ' '):>{_width(name)}}" for name in columns]
     return f"{result.clip:34}{result.ground:13}{result.after.spans:6}{''.join(cells)}"
@@ -67,19 +67,19 @@ def _cell(result: Result, name: str, mark: str) -> str:
 
 
 def _tells(result: Result, name: str) -> bool:
-    """Whether a column says something of a run: what needs standing feet, and heights on the clip's own floor alone."""
+    """Whether a column is meaningful for a run. Some need judged spans, and heights the clip's own flat floor."""
     return not (name in SPANLESS and not result.after.spans) and (name != "height" or result.ground == "flat")
 
 
 def value_of(result: Result, name: str) -> float:
-    """A column's value: of the judge after planting, or the run's own."""
+    """The value of a column: a measure after planting, or a value of the run itself."""
     value = getattr(result.after if hasattr(result.after, name) else result, name)
-    # Where the source pops more than the result does, there is no pop.
+    # If the source pops more than the result, there is no pop.
     return max(value, 0.0) if name in POPS else value
 
 
 def closing(results: Sequence[Result], refused: Sequence[str]) -> Iterator[str]:
-    """What was refused, which runs are not good, and which miss what is aimed at."""
+    """The refused clips, the runs that are not good, and those that miss their aims."""
     yield from ("", *(f"refused: {sentence}" for sentence in refused))
     for title, chosen in _groups(results).items():
         yield from _tally(title, "good", [(result, shortfalls(result.after)) for result in chosen])
@@ -101,7 +101,7 @@ def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _tally(title: str, praise: str, found: Sequence[tuple[Result, dict[str, float]]]) -> Iterator[str]:
-    """How many of some runs have nothing found against them, and what the others have."""
+    """The number of runs without values beyond limits, and these values of the other runs."""
     yield f"{title}: {sum(not short for _, short in found)} of {len(found)} runs {praise}"
     for result, short in found:
         listed = [f"{COLUMNS[name][0]} {format(value, COLUMNS[name][1])}" for name, value in short.items()]
@@ -110,7 +110,7 @@ def _tally(title: str, praise: str, found: Sequence[tuple[Result, dict[str, floa
 
 
 def side_by_side(then: Sequence[Result], now: Sequence[Result]) -> Iterator[str]:
-    """Mean and worst of each column over the runs of both, and which of those are good in one of them only."""
+    """The mean and worst value of each column over the runs in both results, and the runs that are good in only one."""
     new = {(result.clip, result.ground): result for result in now}
     pairs = [(old, new[old.clip, old.ground]) for old in then if (old.clip, old.ground) in new]
     titles = f"{'mean then':>12}{'now':>10}{'worst then':>12}{'now':>10}   got worse most"
@@ -125,7 +125,7 @@ def side_by_side(then: Sequence[Result], now: Sequence[Result]) -> Iterator[str]
 
 
 def _change(name: str, pairs: Sequence[tuple[Result, Result]]) -> str:
-    """One column of runs then and now."""
+    """The line of one column: means and worst values of the runs then and now, and the run that got worse most."""
     then, now = ([value_of(pair[side], name) for pair in pairs] for side in (0, 1))
     numbers = (sum(then) / len(then), sum(now) / len(now), max(then), max(now))
     cells = "".join(f"{number:>{width}.4g}" for number, width in zip(numbers, (12, 10, 12, 10), strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs of the command line over a folder of clips, and what they tell."""
+"""Running the command line over a folder of clips, and reading the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def export_bvh(bpy, armature, path):
 
 
 def run(command, folder, *arguments, ground="slope.obj"):
-    """The exit status, and where results go."""
+    """Run the command on files in `folder`: the exit status, and the folder of the results."""
     given = [str(folder / text) if text.endswith((".bvh", ".glb", ".blend")) else text for text in arguments]
     output = folder / "planted"
     grounds = ["--ground", str(folder / ground)] if ground else []
@@ -29,12 +29,12 @@ def report_of(output, name="walk"):
 
 
 def error_of(output, name="walk"):
-    """Why the only action of a file was not planted."""
+    """The sentence about why the only action of a file was not planted."""
     (entry,) = report_of(output, name)["actions"]
     return entry["error"]
 
 
 def height_over_slope(bpy, armature):
-    """Heights of the balls over the slope, of the lower foot on every frame."""
+    """The height of the lower ball over the slope on every frame, without some frames at both ends."""
     balls = heads(bpy, armature, range(5, biped.LAST - 5), ("toe.L", "toe.R"))
     return (balls[..., 2] - RISE * balls[..., 1]).min(axis=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small walker on level ground, two strides along Y, and surfaces to plant it on: scenes that take milliseconds."""
+"""A small walker that takes two strides along Y on level ground, and surfaces to plant it on, in milliseconds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ SIDES = {"L": 0.1, "R": -0.1}
 STRIDE, STRIDE_FRAMES, STANDING = 0.9, 30, 0.6
 LAST = 1 + 2 * STRIDE_FRAMES
 LEG = ("thigh", "shin", "foot", "toe")
-# Of slopes, by length.
+# The rise of slopes per unit of length.
 RISE = 0.1
 
 
 def make_walker(bpy, name="Walker", mode="QUATERNION"):
-    """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`."""
+    """An armature that walks on the floor z = 0 from frame 1 to LAST, by the action `walk`."""
     armature = make_bones(bpy, name, _walker_bones())
     for bone in armature.pose.bones:
         bone.rotation_mode = mode
@@ -28,7 +28,7 @@ def make_walker(bpy, name="Walker", mode="QUATERNION"):
 
 
 def animate(bpy, armature, key_frame, name="walk"):
-    """Key an armature by a function of it and a frame, from frame 1 to LAST, and give its action a name."""
+    """Call `key_frame(armature, frame)` for the frames 1 to LAST, and give the armature's action a name."""
     scene = bpy.context.scene
     scene.render.fps, scene.frame_start, scene.frame_end = 30, 1, LAST
     for frame in range(1, LAST + 1):
@@ -83,7 +83,7 @@ def make_bones(bpy, name, bones):
 
 @contextmanager
 def editing(bpy, armature):
-    """The bones of an armature, to be changed in edit mode."""
+    """The edit bones of an armature, which is in edit mode within this context."""
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="EDIT")
     yield armature.data.edit_bones
@@ -98,7 +98,7 @@ def twin_of(bpy, ob):
 
 
 def override_walker(bpy, library):
-    """A library override of the walker in a file, over a slope, playing what is linked."""
+    """A library override of the walker in a file, over a slope, with the linked action."""
     with bpy.data.libraries.load(library, link=True) as (_source, target):
         target.objects = ["Walker"]
     armature = bpy.data.objects["Walker"].override_create(remap_local_usages=True)
@@ -126,13 +126,13 @@ def _key_frame(armature, frame):
 
 
 def ankles(time):
-    """Each side with the place of its ankle along Y and Z, one half a stride after the other; `time` is in strides."""
+    """Each side with its ankle's place along Y and Z at a `time` in strides; the sides are half a stride apart."""
     for shift, side in enumerate(SIDES):
         yield side, _ankle(time + 0.5 * shift, 0.5 * shift)
 
 
 def _ankle(phase, shift):
-    """Place of an ankle along Y and Z: still for the first part of a stride, then swung forward."""
+    """The place of an ankle along Y and Z: at rest for the first part of a stride, then swinging forward."""
     stride, part = divmod(phase, 1.0)
     swing = max(0.0, (part - STANDING) / (1.0 - STANDING))
     forward = stride + swing**2 * (3.0 - 2.0 * swing) - shift + 0.5 * STANDING
@@ -140,9 +140,9 @@ def _ankle(phase, shift):
 
 
 def leg_turns(line, upper=THIGH, lower=SHIN):
-    """Angles by which thigh, shin and foot turn forward from hanging down, so that the ankle comes to lie there.
+    """The angles by which thigh, shin and foot turn forward from hanging down to put the ankle at the end of `line`.
 
-    `line` leads from hip to ankle along Y and Z; the knee stays in front and the foot level.
+    `line` leads from hip to ankle along Y and Z. The knee stays in front and the foot level.
     """
     length, along = np.hypot(*line), np.arctan2(line[0], -line[1])
     at_hip = np.arccos(np.clip((upper**2 + length**2 - lower**2) / (2.0 * upper * length), -1.0, 1.0))
@@ -151,13 +151,13 @@ def leg_turns(line, upper=THIGH, lower=SHIN):
 
 
 def move(bone, way, frame):
-    """Key a bone's location so that it is moved by so much along the armature's axes."""
+    """Key a bone's location so that the bone is moved by `way` along the armature's axes."""
     bone.location = np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3]) @ way
     bone.keyframe_insert("location", frame=frame, group=bone.name)
 
 
 def key_turn(bone, angle, frame):
-    """Key a bone's rotation, in its own mode, so that it is turned about the armature's X axis."""
+    """Key a bone's rotation, in the bone's mode, so that the bone is turned about the armature's X axis."""
     from mathutils import Quaternion, Vector
 
     axis = bone.bone.matrix_local.to_3x3().inverted() @ Vector((1.0, 0.0, 0.0))
@@ -172,13 +172,13 @@ def key_turn(bone, angle, frame):
 
 
 def rotation_of(bone):
-    """The name of the property that turns a bone in its mode."""
+    """The name of the property for the rotation of a bone in its mode."""
     names = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
     return names.get(bone.rotation_mode, "rotation_euler")
 
 
 def thin(armature, step=7.3, interpolation="BEZIER"):
-    """Leave only every so many frames a key on every curve, off the frames, of a kind of its own."""
+    """Replace the keys of every curve by keys every `step` frames, between frames and of the type EXTREME."""
     for curve in fingerprint.curves_of(armature.animation_data.action):
         frames = np.arange(1.0, LAST + 1.0, step)
         values = [curve.evaluate(frame) for frame in frames]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Changes of a scene on which more than one thing that is kept between runs depends."""
+"""Changes of a scene that make several values out of date that are kept between runs."""
 
 from __future__ import annotations
 

@@ -20,13 +20,13 @@ STATUS = pytest.StashKey[int]()
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Keep the outcome for the end of the process."""
+    """Keep the exit status of the tests for the end of the process."""
     session.config.stash[STATUS] = int(exitstatus)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leave past Blender's destructors, which can wait for ever when a failed test still holds `bpy`."""
+    """Exit without Blender's destructors, which can wait for ever if a failed test still holds `bpy`."""
     if "bpy" in sys.modules and STATUS in config.stash:
         from demo import session
 
@@ -35,7 +35,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def _blender() -> ModuleType:
-    """The `bpy` module, imported once on a user folder of its own."""
+    """The `bpy` module, imported once with its own user folder."""
     if importlib.util.find_spec("bpy") is None:
         pytest.skip("needs Blender as a Python module: pip install bpy", allow_module_level=True)
     from demo import session
@@ -45,7 +45,7 @@ def _blender() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def _settings(_blender: ModuleType) -> None:
-    """Factory settings for the tests of one file, as loading them takes five times as long as an empty scene."""
+    """Load factory settings once for each test file, because this takes five times as long as an empty scene."""
     from demo import session
 
     session.reset(_blender)
@@ -83,7 +83,7 @@ def walker(bpy: ModuleType) -> Any:
 
 @pytest.fixture
 def slope(bpy: ModuleType) -> Any:
-    """A large plane under it that rises along its way."""
+    """A large plane under the walker that rises along its way."""
     import biped
 
     return biped.make_slope(bpy)
@@ -99,7 +99,7 @@ def hill(bpy: ModuleType) -> Any:
 
 @pytest.fixture
 def library(bpy: ModuleType, walker: Any, tmp_path: Path) -> str:
-    """The path of a file that holds the walker; the scene is empty again."""
+    """The path of a file that holds the walker. The scene is empty afterwards."""
     from demo import session
 
     path = str(tmp_path / "library.blend")
@@ -110,7 +110,7 @@ def library(bpy: ModuleType, walker: Any, tmp_path: Path) -> str:
 
 @pytest.fixture
 def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
-    """The operator's defaults as plain values, for calling what stands behind it."""
+    """A function for the operator's options as plain values: its defaults with changes by keyword."""
     properties = bpy.ops.ik2bone.plant_feet.get_rna_type().properties
     values = {p.identifier: p.default for p in properties if p.identifier != "rna_type"}
     return lambda **changes: SimpleNamespace(**(values | changes))
@@ -118,7 +118,7 @@ def options(bpy: ModuleType) -> Callable[..., SimpleNamespace]:
 
 @pytest.fixture
 def ground_of(bpy: ModuleType, addon: Callable[[str], ModuleType]) -> Callable[..., Any]:
-    """Objects as ground."""
+    """A function that makes a ground of objects."""
 
     def make(*objects: Any, leg: float = 1.0, **given: Any) -> Any:
         graph = bpy.context.evaluated_depsgraph_get()
@@ -137,19 +137,19 @@ def override(bpy: ModuleType, library: str) -> Any:
 
 @pytest.fixture
 def command(addon: Callable[[str], ModuleType]) -> ModuleType:
-    """The command as Blender calls it, and the modules behind it."""
+    """The module of the command as Blender calls it."""
     return addon("batch.command")
 
 
 @pytest.fixture
 def reading(addon: Callable[[str], ModuleType]) -> ModuleType:
-    """How the command reads clips and grounds."""
+    """The module by which the command reads clips and grounds."""
     return addon("batch.read")
 
 
 @pytest.fixture
 def files(bpy: ModuleType, walker: Any, tmp_path: Path) -> Path:
-    """A folder with the walker as bvh and glb, and a ground that rises along its way as obj."""
+    """A folder with the walker as bvh and glb, and a ground as obj that rises along the walker's way."""
     import batch_run
     import biped
 

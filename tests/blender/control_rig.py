@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small walker whose legs are moved by inverse kinematics, as people rig them by hand, two strides along Y."""
+"""Walkers with control rigs: made by hand with inverse kinematics, made by Rigify, and named as in Auto-Rig Pro."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 KNEE = 0.06
 SIDES = biped.SIDES
-# Options of rigs by what is said of them.
+# Descriptions of rigs with the options that make them.
 HAND_MADE = {
     "pole ahead": {},
     "pole aside": {"pole": "aside"},
@@ -35,14 +35,15 @@ RIGIFY = {
 def make_ik_walker(
     bpy, *, pole="ahead", foot="copied", hips="free", toe="free", switch=False, mode="QUATERNION", rides=None
 ):
-    """An armature that walks on the floor z = 0 from frame 1 to LAST, playing the action `walk`.
+    """An armature made by hand that walks on the floor z = 0 from frame 1 to LAST, by the action `walk`.
 
-    The `foot` is "copied" (it copies the rotation of the foot control), "rolled" (the control carries bones to roll it
-    over its ball, which the foot follows), "forward" (it hangs under the shin and has keys of its own) or "apart" (it
-    hangs under no shin, and is itself what the leg is drawn to). The `hips` are "free", or "copied" from a control;
-    with a `switch` a property of the hips turns inverse kinematics off. The `pole` stands ahead of the knee, or so far
-    "aside"; without one the knee goes as inverse kinematics takes it. A "copied" `toe` copies the rotation of a bone
-    under the foot control. Foot controls may ride on the hips by a constraint, "CHILD_OF", or as their "PARENT".
+    The `foot` is "copied" (it copies the rotation of the foot control), "rolled" (it copies the rotation of a bone that
+    rolls over the ball under the foot control), "forward" (it hangs under the shin and has its own keys) or "apart" (it
+    hangs under no shin and is the target of the leg). The `hips` are "free", or "copied" from a control. With a
+    `switch`, a property of the hips turns inverse kinematics off. The `pole` is "ahead" of the knee, or ahead and
+    "aside"; without a pole Blender's solver decides the bend of the knee. A "copied" `toe` copies the rotation of a
+    bone under the foot control. Foot controls may ride on the hips by a constraint ("CHILD_OF"), or as children of the
+    hips ("PARENT").
     """
     armature = biped.make_bones(bpy, "Walker", _bones(pole, foot, hips, toe, rides))
     _set_rolls(bpy, armature)
@@ -86,7 +87,7 @@ def _bones(pole, foot, hips, toe, rides):
 
 
 def _set_rolls(bpy, armature):
-    """Roll legs so that their Z axes point ahead, as people do for poles."""
+    """Roll the bones of legs so that their Z axes point ahead, as people do for poles."""
     with biped.editing(bpy, armature) as bones:
         for bone in bones:
             if bone.name.startswith(("thigh", "shin")):
@@ -131,13 +132,13 @@ def _key_frame(armature, frame, foot, hips, rides):
 
 
 def _move(bone, way, frame):
-    """Key location and rotation."""
+    """Move a bone along the armature's axes, and key its location and rotation."""
     biped.move(bone, way, frame)
     bone.keyframe_insert(biped.rotation_of(bone), frame=frame, group=bone.name)
 
 
 def _add_switch(armature):
-    """A property of the hips that turns inverse kinematics off, as yet left at 0."""
+    """Add a property of the hips that turns inverse kinematics off at 1; it is 0 at first."""
     hips = armature.pose.bones["hips"]
     hips["fk"] = 0.0
     for side in SIDES:
@@ -148,7 +149,7 @@ def _add_switch(armature):
 
 
 def add_arms(bpy, armature):
-    """Give a walker arms whose hands are drawn to controls, which go along with its hips at a constant height."""
+    """Give a walker arms. Their hands are drawn to controls that move along with the hips at a constant height."""
     with biped.editing(bpy, armature) as bones:
         top = biped.HIP + 0.45
         for side, x in SIDES.items():
@@ -168,9 +169,9 @@ def add_arms(bpy, armature):
 
 
 def make_rigify_walker(bpy, *, forward=0.0, pole=False, stretch=1.0, parent=1):
-    """A rig that Rigify generates from its basic human metarig, and that walks through its IK controls along -Y.
+    """A rig that Rigify generates from its basic human metarig, with keys on its controls to walk along -Y.
 
-    The four properties of its legs are `forward` (the switch to FK), `pole`, `stretch` and `parent` (of the IK feet).
+    The properties of its legs are `forward` (the switch to FK), `pole`, `stretch` and `parent` (of the IK feet).
     """
     rig = make_rigify(bpy, "basic_human")
     for side in SIDES:
@@ -193,7 +194,7 @@ def make_rigify(bpy, kind):
 
 
 def _key_rigify(rig, frame):
-    """Key torso, feet and poles of a generated rig, and its legs by forward kinematics, all to the same walk."""
+    """Key a frame of a walk on torso, feet and poles of a generated rig, and the same walk on its FK legs."""
     bones, time = rig.pose.bones, (frame - 1) / biped.STRIDE_FRAMES
     size = rigify_leg(rig) / (biped.THIGH + biped.SHIN)
     _move(bones["torso"], (0.0, -size * biped.STRIDE * time, -0.1 * size), frame)
@@ -209,15 +210,15 @@ def _key_rigify(rig, frame):
 
 
 def rigify_leg(rig):
-    """The length of a generated rig's legs."""
+    """The length of a leg of a generated rig."""
     hip, ankle = (rig.data.bones[f"DEF-{name}.L"].head_local for name in ("thigh", "foot"))
     return hip.z - ankle.z
 
 
 def make_auto_rig_walker(bpy, *, forward=0.0):
-    """A walker with bones, constraints and the switch called as Auto-Rig Pro calls them, made by hand.
+    """A walker made by hand whose bones, constraints and switch have the names of Auto-Rig Pro.
 
-    `forward` is the switch: 0 for inverse kinematics, 1 for forward kinematics.
+    `forward` is the value of the switch: 0 for inverse kinematics, 1 for forward kinematics.
     """
     armature = biped.make_bones(bpy, "Walker", _auto_rig_bones())
     _set_rolls(bpy, armature)
@@ -279,9 +280,9 @@ def _key_auto_rig(armature, frame):
 
 
 def make_rigify_quadruped(bpy, *, forward=0.0, pole=False):
-    """A rig that Rigify generates from its basic quadruped, and that trots along -Y through its controls.
+    """A rig that Rigify generates from its basic quadruped metarig, with keys on its IK controls to trot along -Y.
 
-    `forward` is the switch to FK of its legs; the FK controls are not keyed, so that these legs stay as they are.
+    `forward` is the switch of its legs to FK. The FK controls are not keyed, so that FK legs keep their rest pose.
     """
     rig = make_rigify(bpy, "basic_quadruped")
     for side, name in ((side, name) for side in SIDES for name in ("thigh", "front_thigh")):
@@ -291,7 +292,7 @@ def make_rigify_quadruped(bpy, *, forward=0.0, pole=False):
 
 
 def _key_paws(rig, frame):
-    """Key torso and paws: those of one diagonal together, each half a stride after the other."""
+    """Key torso and paws of a frame: the paws of a diagonal together, the two diagonals half a stride apart."""
     size = 0.5 * rig.data.bones["DEF-thigh.L"].head_local.z / biped.HIP
     time = (frame - 1) / biped.STRIDE_FRAMES
     _move(rig.pose.bones["torso"], (0.0, -size * biped.STRIDE * time, -0.05), frame)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a run could change, as plain data: two equal fingerprints mean an unchanged scene."""
+"""Everything in a scene that a run could change, as plain data: equal fingerprints mean an unchanged scene."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TYPES = ("actions", "armatures", "collections", "meshes", "objects", "scenes")
 
 
 def of_scene(bpy):
-    """Names, actions, poses, settings and the current frame, once every pending evaluation is done."""
+    """Names, actions, poses, settings and the current frame, after all pending evaluation."""
     bpy.context.view_layer.update()
     return {
         "names": {kind: [(b.name, b.use_fake_user) for b in getattr(bpy.data, kind)] for kind in TYPES},
@@ -34,17 +34,17 @@ def of_scene(bpy):
 
 
 def of_action(action):
-    """Every curve of every slot, bit for bit, with modifiers and custom properties."""
+    """The curves of all slots of an action, bit for bit, with modifiers, and its custom properties."""
     return {"curves": [_curve(curve) for curve in curves_of(action)], "custom": _custom(action)}
 
 
 def curves_of(action):
-    """Every curve of every slot."""
+    """The curves of all slots of an action."""
     return [curve for bag in bags_of(action) for curve in bag.fcurves]
 
 
 def bags_of(action):
-    """What holds the curves of each slot; the action itself in versions without slots."""
+    """The channel bags of all slots of an action; the action itself in versions of Blender without slots."""
     if not hasattr(action, "slots"):
         return [action]
     return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]

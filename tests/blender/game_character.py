@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A game figure: a thigh half as long as the shin, feet without toes, control bones at the ankles under the root."""
+"""A game figure: its thigh is half as long as its shin, feet have no toes, and the root has control bones at ankles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LAST = 31
 
 
 def make_game_character(bpy):
-    """An armature with the actions of a game, each from frame 1 to LAST, in one of which it plays."""
+    """An armature with the actions of a game, each from frame 1 to LAST. The last action is assigned."""
     armature = make_bones(bpy, "Hero", _bones())
     bpy.context.scene.frame_end = LAST
     for name, motion in MOTIONS.items():
@@ -26,7 +26,7 @@ def make_game_character(bpy):
 
 
 def play(bpy, armature, action):
-    """Assign one of the actions, with its slot where Blender has slots."""
+    """Assign one of the actions, and its slot in versions of Blender with slots."""
     data = armature.animation_data
     data.action = bpy.data.actions[action]
     if hasattr(data, "action_slot"):
@@ -49,7 +49,7 @@ def _bones():
 
 
 def _gait(stride, standing, lift):
-    """Hips and ankles of a gait of one stride: a foot stands for a share of it, then swings."""
+    """The motion of hips and ankles in a gait of one stride: a foot stands for the share `standing`, then swings."""
 
     def motion(time):
         ankles = []
@@ -64,7 +64,7 @@ def _gait(stride, standing, lift):
 
 
 def _still(height):
-    """Hips and ankles of a figure that goes straight up and down."""
+    """The motion of hips and ankles of a figure that moves up and down by `height`, a function of time."""
     return lambda time: (
         (0.0, HIP - 0.06 + height(time)),
         [(0.02, ANKLE + height(time)), (-0.02, ANKLE + height(time))],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ways in which bones and objects are moved, and how far a sample is from what the scene shows."""
+"""Ways to move bones and objects other than by F-curves of bones, and the error of a sample against the scene."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import fingerprint
 import numpy as np
 
 FRAMES = range(1, biped.LAST + 1)
-# Of single precision, on coordinates of up to two metres and as large scales.
+# The error of single precision, at coordinates of up to two metres and scales of up to two.
 SINGLE = 2e-6
-# Where what moves them is.
+# The place of the empties that move bones or objects.
 AWAY = (0.5, 0.3, 0.4)
 
 
 def limbs(addon):
-    """The walker's legs, named, for changes must not decide what is found."""
+    """The walker's legs by names of bones, so that changes of the scene do not decide which legs are found."""
     return tuple(addon("rig.limb").Limb(*(f"{part}.{side}" for part in biped.LEG)) for side in biped.SIDES)
 
 
@@ -24,7 +24,7 @@ def sampled(addon, walker):
 
 
 def error(bpy, walker, sample):
-    """The largest difference of poses from those of the main scene, over all frames and bones."""
+    """The largest difference of a sample's matrices from those of the stepped scene, over all frames and bones."""
     worst = 0.0
     for row, frame in enumerate(FRAMES):
         bpy.context.scene.frame_set(frame)
@@ -43,7 +43,7 @@ def curve_of(walker, bone, name, index):
 
 
 def key(owner, name, values):
-    """Key a property over the frames, from one value to another and back."""
+    """Key a property on three frames: the first value, the second, and the first again."""
     for frame, value in zip((FRAMES[0], FRAMES[30], FRAMES[-1]), (*values, values[0]), strict=True):
         setattr(owner, name, value)
         owner.keyframe_insert(name, frame=frame)
@@ -64,7 +64,7 @@ def drive(owner, name, expression="frame / 50", index=-1):
 
 
 def add_track(walker, *, muted=False, shift=0.3):
-    """Push a copy of the action that turns a thigh further into a track of the NLA."""
+    """Add an NLA track with a copy of the action in which all keys have values higher by `shift`."""
     action = walker.animation_data.action
     other = action.copy()
     for curve in fingerprint.curves_of(other):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of the NLA do again and again: push down, look at tracks, strips and layers, and expect a refusal."""
+"""Helpers for tests of the NLA: push an action down, read tracks, strips and layers, and expect a refusal."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MODES = ("QUATERNION", "XYZ", "ZYX", "AXIS_ANGLE")
 
 
 def poses(bpy, armature, frames=FRAMES):
-    """World matrices of all bones (F, B, 4, 4) as the stepped scene shows them."""
+    """The world matrices (F, B, 4, 4) of all bones in the scene stepped through `frames`."""
     return stepped(bpy, armature, frames)
 
 
 def apart(these, those):
-    """The largest distance of a joint in one scene from the same in another."""
+    """The largest distance between the same joint in two arrays of poses."""
     return np.linalg.norm((these - those)[..., :3, 3], axis=-1).max()
 
 
 def planted_anew(bpy, armature, *runs, frames=FRAMES):
-    """What runs into a new action show, one after the other; the armature plays its source again."""
+    """The poses after `runs` into a new action, one after the other. The armature then plays its source again."""
     for given in runs:
         plant(bpy, **given)
     shown = poses(bpy, armature, frames)
@@ -43,7 +43,7 @@ def planted_anew(bpy, armature, *runs, frames=FRAMES):
 
 
 def layers_of(armature):
-    """The strips that combine."""
+    """The strips with corrections: those that are combined with the strips below."""
     tracks = armature.animation_data.nla_tracks
     return [strip for track in tracks for strip in track.strips if strip.blend_type == "COMBINE"]
 
@@ -62,7 +62,7 @@ STRIP += ("action_frame_end", "use_sync_length", "use_animated_influence", "scal
 
 
 def nla_of(armature):
-    """Tracks and strips, with the action and slot of each."""
+    """The tracks and strips as plain data, with the action and slot of each strip."""
     return [[getattr(track, name) for name in NLA] + [strip_as_data(strip) for strip in track.strips]
             for track in armature.animation_data.nla_tracks]  # fmt: skip
 
@@ -87,7 +87,7 @@ def refused(bpy, armature, message, **given):
 
 
 def push_down(armature, start=1):
-    """Move the action to an NLA strip of its own."""
+    """Move the assigned action to a strip of a new NLA track."""
     data = armature.animation_data
     strip = data.nla_tracks.new().strips.new("Walk", start, data.action)
     strip.select = True

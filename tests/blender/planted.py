@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What tests of the operator do again and again: plant, and look at the planted action and at the scene."""
+"""Helpers for tests of the operator: plant, read the planted action and the scene, and expect a refusal."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ def plant(bpy, **given):
 
 
 def outcome_of(addon, bpy, armatures, options):
-    """What the operator would tell of planting these armatures."""
+    """The outcome of planting these armatures, as the operator gets it."""
     return addon("stages").finish(addon("run.pipeline").planting(bpy.context, armatures, options))
 
 
 def between(first, last):
-    """The option to plant these frames alone."""
+    """The options to plant only the frames from `first` to `last`."""
     return {"frame_range": "CUSTOM", "frame_start": first, "frame_end": last}
 
 
 def written(armature):
-    """Curves of legs and hips of the walker's action."""
+    """The curves of legs and hips in the walker's action."""
     names = ("thigh", "shin", "foot", "hips")
     curves = fingerprint.curves_of(armature.animation_data.action)
     return [curve for curve in curves if curve.data_path.split('"')[1].split(".")[0] in names]
 
 
 def stepped(bpy, armature, frames, bones=None):
-    """World matrices (F, B, 4, 4) of bones, of all where none are named, as Blender evaluates them on frames."""
+    """The world matrices (F, B, 4, 4) of `bones`, by default of all bones, as Blender evaluates them on `frames`."""
     rows = []
     for frame in frames:
         bpy.context.scene.frame_set(int(frame))
@@ -50,13 +50,13 @@ def heads(bpy, armature, frames, bones=FEET):
 
 
 def joints(bpy, armature):
-    """Heads (F, 2, J, 3) of the bones of both legs of a walker on all frames."""
+    """The heads (F, 2, J, 3) of the bones of both legs of a walker on all frames."""
     names = [f"{name}.{side}" for side in biped.SIDES for name in biped.LEG]
     return heads(bpy, armature, range(1, biped.LAST + 1), names).reshape(biped.LAST, 2, len(biped.LEG), 3)
 
 
 def stood(bpy, armature, rise):
-    """How far planted points leave their anchors, and how far soles go under a slope, on the frames of all contacts."""
+    """The greatest drift of planted points, and the greatest penetration of soles into a slope, during contacts."""
     report, drift, under = record_of(armature)["report"], [], []
     feet, spans = {foot["bone"]: foot for foot in report["feet"]}, report["spans"]
     first, last = min(span["start"] for span in spans), max(span["end"] for span in spans)
@@ -77,7 +77,7 @@ def record_of(armature):
 
 
 def bone_curves(action, name):
-    """Keys of a bone's curves by (path, index)."""
+    """The keys of a bone's curves by (path, index)."""
     path = f'pose.bones["{name}"]'
     curves = fingerprint.of_action(action)["curves"]
     return {curve[:2]: curve[6] for curve in curves if curve[0].startswith(path)}
@@ -92,7 +92,7 @@ def values_of(armature, frames):
 
 
 def refused(bpy, sentence, operator="plant_feet", **given):
-    """Run an operator, expect one short sentence and an unchanged scene, hand-set values of keyed channels included."""
+    """Run an operator, and expect one short sentence and an unchanged scene, also in poses that were set by hand."""
     before = fingerprint.of_scene(bpy)
     with pytest.raises(RuntimeError, match=sentence) as refusal:
         getattr(bpy.ops.ik2bone, operator)(**given)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Print the table of docs/controls.md, how far planted legs of every rig made here are off: python rig_table.py."""
+"""Print the table of docs/controls.md with the errors of planted legs in rigs of control_rig: python rig_table.py."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ RIGS = {
 
 
 def rows(bpy) -> Iterator[tuple[str, ...]]:
-    """A row for each rig: its name, controls, how far ankle or ball and the knee are off, and the same of sparse keys.
+    """A row for each rig: its name, its controls, the errors of ankle or ball and of the knee, and two for sparse keys.
 
-    Both feet count, of paws those of one pair; shares of the leg.
+    These two are the number of keys of the first control and the error of ankle or ball. Errors are the greatest over
+    both feet, or over one pair of paws, as shares of the leg.
     """
     for name, (make, given) in RIGS.items():
         dense = planted(bpy, make, given, name, sparse_keys=False)
@@ -53,13 +54,13 @@ def planted(bpy, make, given, name, **options) -> dict:
         rig = make(bpy, **given)
     bpy.ops.ik2bone.plant_feet(**options)
     report = json.loads(rig.animation_data.action["ik2bone"])["report"]
-    # Of four feet the pair that the name tells.
+    # Of four feet, the pair that is named in the name of the rig.
     shown = [foot for foot in report["feet"] if ("front" in foot["bone"]) == ("front" in name)]
     return report | {"shown": shown}
 
 
 def worst(report: dict) -> tuple[str, str]:
-    """Ankle or ball, and knee, at worst."""
+    """The greatest error of ankles and balls, and that of knees, as shares of the leg."""
     off = [{name: way / report["leg"] for name, way in foot["off"].items()} for foot in report["shown"]]
     return f"{max(max(foot['ankle'], foot['ball']) for foot in off):.0e}", f"{max(foot['knee'] for foot in off):.0e}"
 

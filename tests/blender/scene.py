@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look at a Blender scene as a judge does: joints read frame by frame, the ground by rays on its evaluated mesh."""
+"""Read a Blender scene independently of the add-on: joints frame by frame, the ground by rays on its mesh."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from ik2bone.clip import Clip
 
 
 def report_of(armature) -> dict:
-    """What the planted action remembers."""
+    """The record in the planted action."""
     return json.loads(armature.animation_data.action["ik2bone"])
 
 
 def leg_names(armature, feet: list[str]) -> list[tuple[str, str, str, str]]:
-    """Thigh, shin, foot and toe of each foot: parents upward, the child that lies farthest ahead downward."""
+    """The names of thigh, shin, foot and toe for each name of a foot: its grandparent, parent, itself and its toe."""
     bones = armature.data.bones
     return [(bones[f].parent.parent.name, bones[f].parent.name, f, toe_of(bones[f])) for f in feet]
 
 
 def toe_of(foot) -> str:
-    """The child with most descendants, as toes have nails and leaf bones; the foot itself where there is none."""
+    """The child with most descendants, because toes have nails and leaf bones; the foot itself without children."""
     children = [bone for bone in foot.children if (bone.head_local - foot.head_local).length > 1e-6]
     return max(children, key=lambda bone: len(bone.children_recursive)).name if children else foot.name
 
 
 def watch(scene, armature, legs, frames) -> Clip:
-    """The clip as the scene shows it, by stepping its frames."""
+    """The clip of the `legs` as the scene shows it when it is stepped through `frames`."""
     rows = {name: [] for name in ("thigh", "shin", "foot", "toe", "ball", "tip")}
     for frame in frames:
         scene.frame_set(int(frame))
@@ -47,8 +47,8 @@ def watch(scene, armature, legs, frames) -> Clip:
 
 
 def surface(bpy, ob):
-    """A ground as the planting core asks it, by rays from far above on one mesh that has no roof."""
-    # Blender's own modules are there only once bpy is imported.
+    """A ground for the planting core from rays that start above a mesh object without overhangs."""
+    # These modules of Blender can be imported only after bpy.
     from mathutils import Vector
     from mathutils.bvhtree import BVHTree
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random calls and meshes, for so many seconds or rows, judged by the fast twin on each build of the loops.
+"""Random calls and meshes for a number of seconds, judged by the fast twin and by laws on each build of the loops.
 
-python -m tests.fuzz --help; the exit status is 1 where something was found, or where a build ended in any other way.
+See python -m tests.fuzz --help. The exit status is 1 if there are findings, or if the run of a build failed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
 
 
 def told(finding: Finding, repeat: str) -> str:
-    """A finding with the numbers of its first row."""
+    """The text for a finding, with the numbers of its first row and the command to repeat it."""
     call = finding.call
     lines = [
         f"{call.function.name}: {finding.law}",
@@ -49,7 +49,7 @@ def told(finding: Finding, repeat: str) -> str:
 
 
 def run(given: argparse.Namespace, seed: int) -> int:
-    """Trials on the build in use; the number of findings."""
+    """Run trials on the build in use: the number of findings."""
     rows: Counter[tuple[str, str]] = Counter()
     found, number, start = 0, given.trial or 0, time.monotonic()
     while time.monotonic() - start < given.seconds:

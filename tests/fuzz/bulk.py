@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Many calls of the same numbers, so that making them costs little: other options, words and kinds each time."""
+"""Many calls with the same numbers, which costs little time, and with other options, words and dtypes each time."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.fuzz.vectors import Array
 Generator = np.random.Generator
 SHARES = dict(solve=0.45, solve_pose=0.28, orient=0.12, pole_of=0.05, hinge_of=0.05, multiply=0.05)
 CALLS = 40
-LIMBS_OWN = ("root_scale", "mid_scale")  # taken out of the matrices
+LIMBS_OWN = ("root_scale", "mid_scale")  # they belong to the matrices of the same row
 
 
 def numbers_of(rng: Generator, name: str, rows: int, wild: float) -> dict[str, Array]:
-    """All arguments of so many rows, in float64."""
+    """All arguments of a function for `rows` rows, in float64."""
     function = functions()[name]
     if "end" not in function.positional:
         return other_numbers(rng, function, rows, wild)
@@ -27,7 +27,7 @@ def numbers_of(rng: Generator, name: str, rows: int, wild: float) -> dict[str, A
 
 
 def in_kind(rng: Generator, numbers: dict[str, Array], kind: str) -> dict[str, Array]:
-    """The numbers, twice in a row, so that options can be taken from anywhere; few rows hold NaN or infinity."""
+    """The numbers in a dtype, repeated once so that options can start at any row; a few rows hold NaN or infinity."""
     doubled = {name: np.concatenate([array, array]).astype(kind) for name, array in numbers.items()}
     spoiled = doubled[str(rng.choice(list(doubled)))]
     if rng.random() < 0.5:
@@ -42,7 +42,7 @@ def chosen_options(rng: Generator, options: list[str]) -> list[str]:
 
 
 def bulk_calls(rng: Generator, rows: int, name: str | None = None, wild: float | None = None) -> Iterator[Call]:
-    """Calls of one function; options are those of the limb's row or, rolled, of another row."""
+    """Calls of one function. Each option has the values of the limb's row, or those of rows shifted by a number."""
     name = name or str(rng.choice(list(SHARES), p=list(SHARES.values())))
     function = functions()[name]
     numbers = numbers_of(rng, name, rows, float(rng.choice([0.0, 0.1, 0.5, 1.0])) if wild is None else wild)

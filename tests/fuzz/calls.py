@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random calls: a function, its numbers in their own kinds and shapes, and its words."""
+"""Random calls: a function, its numbers in various dtypes and shapes, and its words."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SHARES = dict(solve=0.3, solve_pose=0.3, orient=0.1, aggregate=0.15, pole_of=0.0
 
 @dataclass
 class Call:
-    """One call over rows of the leading dimensions `extent`; `values` may have fewer, or ones, which broadcast."""
+    """One call over rows with the leading dimensions `extent`. Arrays in `values` may have fewer, and are broadcast."""
 
     function: Function
     extent: tuple[int, ...]
     values: dict[str, Array]
     words: dict[str, str]
-    lists: set[str] = field(default_factory=set)  # handed over as lists or numbers, which decide no kind
+    lists: set[str] = field(default_factory=set)  # names of arguments given as lists or numbers, which have no dtype
 
     @property
     def count(self) -> int:
@@ -34,26 +34,26 @@ class Call:
 
     @property
     def kind(self) -> Any:
-        """Float32 if all arrays among the positional arguments are."""
+        """The dtype of results: float32 if all arrays among the positional arguments are float32, else float64."""
         decide = [self.values[name].dtype for name in self.function.positional if name in self.values]
         decide = [d for d, name in zip(decide, self.function.positional, strict=False) if name not in self.lists]
         return np.dtype("f4" if decide and all(d == np.dtype("f4") for d in decide) else "f8")
 
     def shown(self, values: dict[str, Array]) -> dict[str, Any]:
-        """The values as arguments: lists for those that are."""
+        """The values as arguments, converted to lists for the names in `lists`."""
         return {name: v.tolist() if name in self.lists else v for name, v in values.items()}
 
     def whole(self, name: str) -> Array:
-        """One argument over the whole extent, broadcast."""
+        """One argument, broadcast over the whole extent."""
         return np.broadcast_to(self.values[name], (*self.extent, *self.function.inputs[name]))
 
     def rows(self, name: str) -> Array:
-        """One argument as a list of rows, in its own kind."""
+        """One argument as an array of rows, in its own dtype."""
         return np.ascontiguousarray(self.whole(name)).reshape(self.count, *self.function.inputs[name])
 
 
 def extent_of(rng: Generator, rows: int) -> tuple[int, ...]:
-    """Up to three dimensions of about so many rows, with ones and zeros among them at times."""
+    """Up to three dimensions with about `rows` rows together, at times with an additional 1 or 0."""
     parts = int(rng.choice([0, 1, 1, 1, 2, 3]))
     if parts == 0:
         return (rows,) if rng.random() < 0.8 else ()
@@ -65,7 +65,7 @@ def extent_of(rng: Generator, rows: int) -> tuple[int, ...]:
 
 
 def reduced(rng: Generator, values: Array, lead: int) -> Array:
-    """One row for some of the leading dimensions, which are then broadcast, or left out in front."""
+    """The values with some of the leading dimensions reduced to 1 or, in front, left out, so that they broadcast."""
     for axis in range(lead):
         if rng.random() < 0.6:
             values = values[(slice(None),) * axis + (slice(0, 1),)]
@@ -82,10 +82,10 @@ def chosen(rng: Generator, names: list[str]) -> list[str]:
 def limb_numbers(
     rng: Generator, function: Function, count: int, wild: float, *, all_options: bool = False
 ) -> dict[str, Array]:
-    """Positional arguments and options of a function of limbs, all rows of each."""
+    """The positional arguments and options of a function of limbs, for `count` rows."""
     names = list(function.options) if all_options else chosen(rng, list(function.options))
     if "end_goal" in names and "end_matrix" not in names:
-        names.append("end_matrix")  # a goal without it is refused
+        names.append("end_matrix")  # a goal without a matrix is refused
     if "root" in function.positional:
         numbers = families.limbs(rng, count, wild)
         up, line = numbers["mid"] - numbers["root"], numbers["target"] - numbers["root"]
@@ -110,7 +110,7 @@ def limb_numbers(
 
 
 def other_numbers(rng: Generator, function: Function, count: int, wild: float) -> dict[str, Array]:
-    """Quaternions, or the local transforms of skeletons."""
+    """The arguments of other functions for `count` rows: quaternions, or the local transforms of skeletons."""
     names = [*function.positional, *chosen(rng, list(function.options))]
     numbers = {}
     for name in names:
@@ -128,7 +128,7 @@ def other_numbers(rng: Generator, function: Function, count: int, wild: float) -
 
 
 def skeleton(rng: Generator) -> Function:
-    """aggregate for random parents."""
+    """`aggregate` with random parents."""
     joints = int(rng.integers(0, 12))
     parents = np.array([rng.integers(-1, max(j, 0)) if j else -1 for j in range(joints)], int)
     function = functions(joints)["aggregate"]
@@ -145,7 +145,7 @@ def words_of(rng: Generator, function: Function, values: dict[str, Array]) -> di
 
 
 def random_call(rng: Generator, most: int) -> Call:
-    """A call of up to so many rows; most calls are large, as large ones hold most rows."""
+    """A call of up to about `most` rows. Most calls are large, so that many rows are tested."""
     name = str(rng.choice(list(SHARES), p=list(SHARES.values())))
     function = skeleton(rng) if name == "aggregate" else functions()[name]
     rows = int(most * rng.uniform(0.3, 1)) if rng.random() < 0.7 else int(most ** rng.random())
@@ -164,7 +164,7 @@ def random_call(rng: Generator, most: int) -> Call:
 
 
 def shaped(rng: Generator, function: Function, name: str, rows: Array, extent: tuple[int, ...], kinds: Any) -> Array:
-    """The rows over the extent, at times reduced to fewer; the first argument keeps the extent."""
+    """The rows in the shape of the extent, at times with reduced dimensions; the first argument keeps the extent."""
     values = rows.reshape((*extent, *function.inputs[name])).astype(rng.choice(kinds))
     is_first = name == next(iter(function.positional))
     return values if is_first or rng.random() < 0.75 else reduced(rng, values, len(extent))

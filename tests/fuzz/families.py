@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random rows: generic limbs, and wild ones that are straight, folded, opposite, huge, tiny, too far or no numbers.
+"""Random rows: generic limbs, and wild ones that are straight, folded, opposite, huge, tiny, too far or not finite.
 
-Everything is made in float64; the caller rounds it. `wild` is the part of the rows that are not generic.
+All numbers are made in float64, and the caller rounds them. `wild` is the share of rows that are not generic.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ def rotations(rng: Generator, count: int) -> Array:
 
 
 def deviations(rng: Generator, count: int) -> Array:
-    """Lengths from 1e-18 to 0.3, evenly over the orders of magnitude; some are zero."""
+    """Lengths from 1e-18 to 0.3, distributed evenly over the orders of magnitude; some are zero."""
     size = 10 ** rng.uniform(-18, -0.5, count)
     return np.where(rng.random(count) < 0.15, 0.0, size)[:, None]
 
 
 def near(rng: Generator, v: Array) -> Array:
-    """The vectors, or nearly."""
+    """The vectors with small deviations, some of them zero."""
     return v + deviations(rng, len(v)) * length(v)[:, None] * directions(rng, len(v))
 
 
 def bones(rng: Generator, count: int, wild: float) -> tuple[Array, Array]:
-    """Upper and lower bone of limbs of reach 1; the wild ones nearly straight, folded, equal or 100 : 1."""
+    """The upper and lower bones of limbs of reach 1. Wild limbs are nearly straight, folded, equal or 100 : 1."""
     part = rng.uniform(0.2, 0.8, count)
     kind = rng.integers(0, 6, count)
     odd = rng.random(count) < wild
@@ -48,7 +48,7 @@ def bones(rng: Generator, count: int, wild: float) -> tuple[Array, Array]:
 
 
 def on_the_edge(rng: Generator, upper: Array, lower: Array) -> Array:
-    """Near full reach or the fold, from either side."""
+    """Targets near full reach or the fold, on either side."""
     u, v = length(upper), length(lower)
     edge = np.where(rng.random(len(u)) < 0.5, u + v, abs(u - v))
     return (edge[:, None] + deviations(rng, len(u)) * rng.choice([-1, 1], (len(u), 1))) * directions(rng, len(u))
@@ -67,7 +67,7 @@ TARGETS: tuple[Callable[[Generator, Array, Array], Array], ...] = (
 
 
 def targets(rng: Generator, upper: Array, lower: Array, wild: float) -> Array:
-    """Seen from the root; generic ones lie in reach, the wild ones where something vanishes or gives way."""
+    """Targets relative to the root. Generic ones are in reach, wild ones near singularities or edges, or far away."""
     count = len(upper)
     u, v = length(upper), length(lower)
     least = abs(u - v)
@@ -80,18 +80,18 @@ def targets(rng: Generator, upper: Array, lower: Array, wild: float) -> Array:
 
 
 def sizes(rng: Generator, count: int, wild: float) -> Array:
-    """Units of length: mostly one, else from 1e-15 to 1e15."""
+    """Units of length: mostly 1, else from 1e-15 to 1e15."""
     size = 10 ** rng.uniform(-15, 15, (count, 1))
     return np.where(rng.random((count, 1)) < wild / 2, size, 1.0)
 
 
 def offsets(rng: Generator, count: int) -> Array:
-    """Where roots are, in units of the reach."""
+    """The places of roots, in units of the reach."""
     return rng.normal(size=(count, 3)) * rng.choice([0.0, 1.0, 1.0, 1000.0])
 
 
 def limbs(rng: Generator, count: int, wild: float) -> dict[str, Array]:
-    """Positions of root, mid, end and target."""
+    """The positions of root, mid, end and target by name."""
     upper, lower = bones(rng, count, wild)
     aim = targets(rng, upper, lower, wild)
     root, size = offsets(rng, count), sizes(rng, count, wild)
@@ -107,7 +107,7 @@ SPACES = ("identity", "rigid", "scaled", "stretched", "sheared", "mirrored", "na
 
 
 def spaces(rng: Generator, count: int, kind: str) -> Array:
-    """Linear parts of ancestors' transforms; narrow ones are nearly singular."""
+    """The linear parts of ancestors' transforms. Those of the kind "narrow" are nearly singular."""
     turn = rotations(rng, count)
     if kind == "identity":
         return np.broadcast_to(np.eye(3), (count, 3, 3)).copy()
@@ -124,7 +124,7 @@ def spaces(rng: Generator, count: int, kind: str) -> Array:
 
 
 def scales(rng: Generator, count: int, wild: float) -> Array:
-    """Own scales of a joint; few of the wild ones are zero."""
+    """The own scales of a joint. A few of the wild ones are zero."""
     scale = rng.uniform(0.5, 2, (count, 3)) * rng.choice([-1.0, 1.0], (count, 3))
     scale[rng.random(count) < 0.3] = 1.0
     scale[rng.random(count) < 0.02 * wild, 0] = 0.0
@@ -132,7 +132,10 @@ def scales(rng: Generator, count: int, wild: float) -> Array:
 
 
 def poses(rng: Generator, count: int, wild: float, scaled: bool) -> dict[str, Array]:
-    """Aggregate transforms of root, mid and end joint, end and target; scaled: with own scales of root and mid."""
+    """The aggregate transforms of root, mid and end joint, the end and the target.
+
+    If `scaled`, root and mid joint have own scales.
+    """
     above = spaces(rng, count, str(rng.choice(SPACES)))
     upper, lower = bones(rng, count, wild)
     aim = targets(rng, upper, lower, wild)
@@ -156,7 +159,7 @@ def poses(rng: Generator, count: int, wild: float, scaled: bool) -> dict[str, Ar
 
 
 def turned(rng: Generator, bone: Array, wild: float) -> Array:
-    """A bone in a new direction; the wild ones where they are, or opposite, or nearly."""
+    """Bones in new directions. Wild bones have the old or the opposite direction, some with small deviations."""
     odd = rng.random((len(bone), 1)) < wild
     back = near(rng, bone * rng.choice([-1.0, 1.0], (len(bone), 1)))
     kept = back * (length(bone) / length(back))[:, None]
@@ -164,7 +167,7 @@ def turned(rng: Generator, bone: Array, wild: float) -> Array:
 
 
 def turned_bones(rng: Generator, pose: dict[str, Array], wild: float) -> dict[str, Array]:
-    """New positions of mid and end joint for orient, with the bones' lengths in the root's frame."""
+    """New positions of mid and end joint for `orient`, with the lengths of the bones in the root's frame."""
     root, mid, end = pose["root_matrix"], pose["mid_matrix"][:, :3, 3], pose["end"]
     frame = root[:, :3, :3] / pose["root_scale"][:, None]
     inward = inverse(frame)
@@ -186,14 +189,14 @@ NUMBERS: dict[str, tuple[float, float, tuple[float, ...]]] = {
 
 
 def numbers(rng: Generator, name: str, count: int) -> Array:
-    """An option over its range and a little beyond, with its special values among them."""
+    """Values of an option over its range and a little beyond, including its special values."""
     least, greatest, special = NUMBERS[name]
     anything = rng.uniform(least, greatest, count)
     return np.where(rng.random(count) < 0.2, rng.choice(special, count), anything)
 
 
 def option_directions(rng: Generator, count: int, along: Array, wild: float) -> Array:
-    """Poles, hinges and axes of any length; the wild ones zero, or along or against the given vectors, or nearly."""
+    """Poles, hinges and axes of any length, some of them zero; wild ones may lie nearly along or against `along`."""
     result = directions(rng, count) * 10 ** rng.uniform(-3, 3, (count, 1))
     odd = rng.random(count) < wild / 2
     result = np.where(odd[:, None], near(rng, along * rng.choice([-1.0, 1.0], (count, 1))), result)
@@ -202,7 +205,7 @@ def option_directions(rng: Generator, count: int, along: Array, wild: float) -> 
 
 
 def quaternions(rng: Generator, count: int, wild: float) -> Array:
-    """Of unit length; the wild ones of any length, zero included."""
+    """Quaternions of unit length. Wild ones have any length, including zero."""
     q = rng.normal(size=(count, 4)) + 1e-30
     q /= np.sqrt((q * q).sum(1))[:, None]
     odd = rng.random((count, 1)) < wild
@@ -210,6 +213,6 @@ def quaternions(rng: Generator, count: int, wild: float) -> Array:
 
 
 def spoil(rng: Generator, values: Array, most: float = 0.5) -> None:
-    """Put NaN or infinity into some of the rows, (rows, numbers)."""
+    """Put NaN or infinity into some rows of `values` (rows, numbers), in place."""
     hit = np.flatnonzero(rng.random(len(values)) < rng.choice([0.001, most / 10, most]))
     values[hit, rng.integers(0, values.shape[1], len(hit))] = rng.choice([np.nan, np.inf, -np.inf], len(hit))

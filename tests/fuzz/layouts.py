@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The same numbers as objects of many kinds: any strides, misaligned, interleaved, broadcast, or no numpy at all.
+"""The same numbers as many kinds of objects: any strides, misaligned, interleaved, or not of numpy at all.
 
-Each comes with the whole memory that it lies in, so that all round it can be looked at after a call.
+Each object comes with the whole memory that it lies in, so that the bytes around it can be checked after a call.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import numpy as np
 from tests.fuzz.vectors import Array
 
 Generator = np.random.Generator
-FEW = 300  # elements up to which lists and objects without strides are made
+FEW = 300  # the greatest number of elements in lists and in objects without strides
 
 
 @dataclass(frozen=True)
 class Placed:
-    """What a call is given, a numpy view of its numbers, and all bytes around; None where nothing can be written."""
+    """An object `given` to a call, a numpy view of its numbers, and the whole memory; None if it cannot be written."""
 
     given: Any
     view: Array | None
@@ -39,7 +39,7 @@ def guarded(size: int) -> Array:
 
 
 def strided(rng: Generator, values: Array, aligned: bool) -> Placed:
-    """Axes in any order, forwards or backwards, with gaps of any number of bytes between their steps."""
+    """The values with axes in any order, forwards or backwards, and gaps of any number of bytes if not `aligned`."""
     strides, span, low = [0] * values.ndim, values.itemsize, 0
     for axis in rng.permutation(values.ndim):
         gap = int(rng.integers(0, 4)) * (values.itemsize if aligned else 1)
@@ -62,7 +62,7 @@ def contiguous(values: Array, read_only: bool = False) -> Placed:
 
 
 def plain_memory(values: Array) -> Placed:
-    """A memoryview over array.array."""
+    """The values in an `array.array`, under a memoryview if they have several axes."""
     numbers = array(values.dtype.char if values.dtype.char in "fd" else "B")
     numbers.frombytes(values.tobytes())
     memory = np.frombuffer(numbers, np.uint8)
@@ -71,7 +71,7 @@ def plain_memory(values: Array) -> Placed:
 
 
 def c_types(values: Array) -> Placed:
-    """A ctypes array, which gives no strides."""
+    """The values in a ctypes array, which has no strides."""
     kind: Any = {"f": ctypes.c_float, "d": ctypes.c_double, "B": ctypes.c_ubyte}[values.dtype.char]
     for size in reversed(values.shape):
         kind = kind * size
@@ -81,7 +81,7 @@ def c_types(values: Array) -> Placed:
 
 
 def place(rng: Generator, values: Array, *, output: bool = False) -> Placed:
-    """One of the layouts, at random; an output is writable and no broadcast."""
+    """The values in a random layout, always writable for an `output`."""
     small = 0 < values.size <= FEW and values.ndim > 0
     kinds = ["contiguous", "strided", "strided", "misaligned"] + ["plain memory", "ctypes"] * small
     kind = rng.choice(kinds if values.size else kinds[:1])
@@ -95,7 +95,7 @@ def place(rng: Generator, values: Array, *, output: bool = False) -> Placed:
 
 
 def columns(rng: Generator, arrays: dict[str, Array], lead: int) -> dict[str, Placed]:
-    """All as columns of one memory, in any order with gaps, row beside row; they share the first `lead` axes."""
+    """All arrays as columns of one memory, in any order and with gaps. They share the first `lead` axes, the rows."""
     own = {name: int(np.prod(a.shape[lead:])) * a.itemsize for name, a in arrays.items()}
     offsets, record = {}, 0
     for name in rng.permutation(list(arrays)):

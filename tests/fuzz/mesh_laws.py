@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random meshes, many of them full of shared, flat and doubled triangles, and what must hold of every answer."""
+"""Random meshes, many of them with shared, flat and doubled triangles, and the laws for every result of `Mesh`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.fuzz.vectors import Array, same_bits
 
 Generator = np.random.Generator
 TRIANGLES, ROWS = 200, 100
-Law = tuple[str, Array]  # its name, and the rows that break it
+Law = tuple[str, Array]  # the name of a law, and the rows that break it
 FACES = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
 
 
 def random_mesh(rng: Generator, family: str) -> tuple[Array, Array]:
-    """Vertices in a box of size 2, and triangles."""
+    """The vertices, around a box of size 2, and the triangles of a random mesh."""
     count = int(rng.integers(1, TRIANGLES))
     if family == "tetrahedra":
         corners = rng.uniform(-1, 1, (count, 1, 3)) + rng.uniform(-0.5, 0.5, (count, 4, 3))
@@ -42,13 +42,13 @@ def random_lines(rng: Generator, family: str, vertices: Array, triangles: Array)
 
 
 def unlike(first: tuple[Array, ...], other: tuple[Array, ...]) -> Array:
-    """Whether results are not the same, bit for bit: one truth value."""
+    """An array of one truth value: whether the two results differ in any bit."""
     same = all(a.shape == b.shape and same_bits(a[None], b[None]).all() for a, b in zip(first, other, strict=True))
     return np.array([not same])
 
 
 def laws_of_mesh(rng: Generator) -> Iterator[Law]:
-    """The laws, with the rows that break them."""
+    """The laws for a random mesh, each with the rows that break it."""
     family = str(rng.choice(["soup", "lattice", "tetrahedra"]))
     vertices, triangles = random_mesh(rng, family)
     points, ways = random_lines(rng, family, vertices, triangles)
@@ -77,7 +77,7 @@ def laws_of_mesh(rng: Generator) -> Iterator[Law]:
 
 
 def laws_of_places(mesh: Mesh, corners: Array, points: Array, ways: Array) -> Iterator[Law]:
-    """What cast and nearest find: points of their triangles, and none before or nearer."""
+    """The laws of `cast` and `nearest`: no place on the mesh lies before or nearer than the one found."""
     row, distance, _ = mesh.crossings(points, ways)
     ahead = distance >= 0
     first = np.full(len(points), np.inf)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What aggregate must give: products, worked out here joint by joint in float64."""
+"""The transforms that `aggregate` must return: products, computed here joint by joint in float64."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from tests.fuzz.vectors import Array, affine, rotation
 
 
 def unit_rotation(q: Array) -> Array:
-    """Of a quaternion of any length; zero is the identity."""
+    """The rotation matrices of quaternions of any length; the identity for zero."""
     largest = np.abs(q).max(1)
     q = np.where((largest > 0)[:, None], q / np.where(largest > 0, largest, 1.0)[:, None], [1.0, 0, 0, 0])
     return rotation(q / np.sqrt((q * q).sum(1))[:, None])
 
 
 def last_row(m: Array) -> Array:
-    """The affine matrix with the last row that it should have."""
+    """The matrices with (0, 0, 0, 1) as the last row."""
     m = m.copy()
     m[:, 3] = 0, 0, 0, 1
     return m
 
 
 def ordinary(values: dict[str, Array]) -> Array:
-    """Rows whose numbers are zero or of a size whose products stay in range."""
+    """The rows whose numbers are all zero or of a size at which products stay in range."""
     good = [(np.abs(v) < 1e60) & ((np.abs(v) > 1e-60) | (v == 0)) for v in values.values()]
     return np.all([g.reshape(len(g), -1).all(1) for g in good], axis=0)
 
 
 def wrong_transforms(call: Call, result: Array) -> Array:
-    """Rows whose transforms are off by more than rounding, which grows along the branch."""
+    """The rows with errors of transforms above the rounding, which grows along a branch."""
     values = {name: call.rows(name).astype(np.float64) for name in call.values}
     eps, tiny = np.finfo(call.kind).eps, np.finfo(call.kind).smallest_subnormal
     base, rest, scale = (values.get(name) for name in ("base", "rest", "scale"))

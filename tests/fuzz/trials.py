@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Random calls and what is wrong with them: many in bulk, and one made in several ways."""
+"""Random calls and their findings: many calls in bulk, and one call that is made in several ways."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_IN_COLUMNS = 5000
 
 @dataclass(frozen=True)
 class Finding:
-    """A law that is broken, by how many rows, the first of them, and its call."""
+    """A law that is broken, the number of rows that break it, the first of these rows, and the call."""
 
     law: str
     count: int
@@ -34,13 +34,13 @@ class Finding:
 
 
 def results_of(call: Call, values: dict[str, Array], out: Any = None) -> Results:
-    """What the function gives for these values."""
+    """The results of the call's function for these values, as a tuple."""
     results = call.function({**call.shown(values), **call.words}, out=out)
     return tuple(results) if isinstance(results, tuple) else (results,)
 
 
 def output_shapes(call: Call) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Shape and kind of every output that there is."""
+    """The shape and dtype of every output that the call returns."""
     return {
         name: ((*call.extent, *row), np.dtype("u1") if name == "status" else call.kind)
         for name, row in call.function.outputs.items()
@@ -49,7 +49,7 @@ def output_shapes(call: Call) -> dict[str, tuple[tuple[int, ...], Any]]:
 
 
 def placed_inputs(rng: Generator, call: Call, full: list[str]) -> dict[str, Placed]:
-    """All arguments in layouts of their own, at times broadcast by strides of zero."""
+    """All arguments, each in its own layout, at times broadcast by strides of zero."""
     placed = {}
     for name, values in call.values.items():
         if name in call.lists:
@@ -63,7 +63,7 @@ def placed_inputs(rng: Generator, call: Call, full: list[str]) -> dict[str, Plac
 
 
 def layout(rng: Generator, call: Call) -> tuple[dict[str, Placed], dict[str, Placed]]:
-    """Inputs and outputs: apart, in columns of one memory, or outputs in place of inputs."""
+    """Placed inputs and outputs: apart, in columns of one memory, or with some outputs in the memory of inputs."""
     outputs = {name: np.full(shape, 77, kind) for name, (shape, kind) in output_shapes(call).items()}
     lead = len(call.extent)
     full = [n for n, v in call.values.items() if n not in call.lists and v.shape[:lead] == call.extent]
@@ -87,7 +87,7 @@ def layout(rng: Generator, call: Call) -> tuple[dict[str, Placed], dict[str, Pla
 
 
 def check_memory(before: dict[int, tuple[Array, Array]], outputs: dict[str, Placed]) -> bool:
-    """Whether all memory is as before but for the outputs."""
+    """Whether all memory is as before apart from the outputs."""
     for memory, kept in before.values():
         expected = kept.copy()
         for placed in outputs.values():
@@ -101,7 +101,7 @@ def check_memory(before: dict[int, tuple[Array, Array]], outputs: dict[str, Plac
 
 
 def check_layout(rng: Generator, call: Call, plain: Results) -> Iterator[str]:
-    """The call with its numbers laid out anyhow, into given memory: the same bits, and nothing else is touched."""
+    """The laws that the call breaks in a random layout with given outputs: same bits, and no other memory written."""
     inputs, outputs = layout(rng, call)
     before = {
         id(p.memory): (p.memory, p.memory.copy()) for p in (*inputs.values(), *outputs.values()) if p.memory is not None
@@ -125,7 +125,7 @@ def plain_of(call: Call, plain: Results, name: str) -> Array:
 
 
 def check_rows(rng: Generator, call: Call, plain: Results) -> Iterator[str]:
-    """All rows in one dimension, and some alone: the same bits."""
+    """The laws that the call breaks with all rows in one dimension, and with single rows: the same bits."""
     flat = {name: call.rows(name) for name in call.values if name not in call.lists}
     flat |= {name: call.values[name] for name in call.lists}
     if not call.lists or all(call.values[n].ndim == len(call.function.inputs[n]) for n in call.lists):
@@ -149,7 +149,7 @@ def check_kinds(call: Call, plain: Results) -> Iterator[str]:
 
 
 def check_twin(call: Call, plain: Results) -> Iterator[Finding]:
-    """Rows that are not as the twin has them."""
+    """The findings of the twin, or of the products in `skeletons` for `aggregate`."""
     if call.function.name == "aggregate":
         wrong = wrong_transforms(call, plain[0])
         if wrong.any():
@@ -164,16 +164,16 @@ def check_twin(call: Call, plain: Results) -> Iterator[Finding]:
 
 
 def ways(rng: Generator, call: Call, plain: Results) -> Iterator[Finding]:
-    """Whether a call gives the same bits, and touches nothing else, however it is made."""
+    """The findings where results depend on the way in which a call is made, or where other memory is written."""
     broken = [*check_kinds(call, plain)]
     if not broken:
         broken = [*check_layout(rng, call, plain), *check_rows(rng, call, plain)]
     yield from (Finding(law, call.count, 0, call) for law in broken)
 
 
-@np.errstate(all="ignore")  # calls are made of numbers that are none, on purpose
+@np.errstate(all="ignore")  # calls hold NaN and infinity on purpose
 def trial(seed: int, number: int, most: int) -> Iterator[tuple[Call, list[Finding]]]:
-    """The calls of this number, each with what is wrong with it."""
+    """The calls of the trial with this number, each with its findings."""
     rng = np.random.default_rng([seed, number])
     call = random_call(rng, most)
     with np.errstate(all="ignore"):
@@ -185,5 +185,5 @@ def trial(seed: int, number: int, most: int) -> Iterator[tuple[Call, list[Findin
 
 @np.errstate(all="ignore")
 def mesh_trial(seed: int, number: int) -> list[str]:
-    """The laws that a random mesh of this number breaks."""
+    """The laws that the random mesh of the trial with this number breaks."""
     return [law for law, rows in laws_of_mesh(np.random.default_rng([seed, number])) if rows.any()]

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast twin: what the contract and the readable twin (tests/reference*.py) say, row by row in plain C and in more
- * digits than the solver has, and what of a row's results is not so. It shares no line with the solver. With -DNARROW
- * it computes in double: enough for most rows, three times as fast.
+ * The fast twin: it computes the results that the contract and the readable twin (tests/reference*.py) demand, row by
+ * row in plain C and with more digits than the solver, and judges the solver's results by them. It shares no code with
+ * the solver. With -DNARROW it computes in double, which is enough for most rows and three times as fast.
  */
 #include "twin_functions.h"
 
-/* One argument or result of all rows: numbers of `width` bytes, 0 where it is not given. */
+/* One argument or result of all rows: numbers of `width` bytes; the width is 0 if the column is not given. */
 typedef struct {
     const char *data;
     ptrdiff_t stride;
     ptrdiff_t width;
 } column;
 
-/* What is wrong with a row: 0 nothing, else 1 + the number of the part. */
+/* The codes of what is wrong with a row: 0 for nothing, 1 + the number of a part, and these. */
 enum { WRONG_STATUS = 1 + PARTS, WRONG_LENGTH, WRONG_BONES, WRONG_MISS, WRONG_PLACE };
 
 static real
@@ -41,7 +41,7 @@ read_row(const column *inputs, size_t index, row *r)
     }
 }
 
-/* A number in [-1, 1] that hangs on a number, its place and the sample alone, so that equal points stay equal. */
+/* A number in [-1, 1] that depends only on `x`, `axis` and `sample`, so that equal points stay equal. */
 static real
 noise(real x, int axis, uint64_t sample)
 {
@@ -54,7 +54,7 @@ noise(real x, int axis, uint64_t sample)
     return (real)(int64_t)(bits ^ (bits >> 31)) / (real)INT64_MAX;
 }
 
-/* Where the numbers of one argument are that belong together: a point, a direction, a row of a matrix. */
+/* The places of numbers of one argument that belong together: a point, a direction, a row of a matrix. */
 typedef struct {
     int start, count, step, axis;
 } group;
@@ -78,9 +78,9 @@ move(real *numbers, group g, real by, uint64_t sample)
     }
 }
 
-/* The row with its numbers moved by up to `by` of the largest in their vector or matrix; points by that part of the
- * bones, and by `by_far` of the largest coordinate, as differences of points are computed in double whatever their
- * kind. What is zero stays, and so do numbers at the ends of their range. */
+/* The row with its numbers moved by up to the share `by` of the largest number in their vector or matrix. Points are
+ * moved by up to the share `by` of the bones plus the share `by_far` of the largest coordinate, because differences of
+ * points are computed in double whatever their type. Zero directions and options at the ends of their range stay. */
 static row
 shaken(const row *r, real by, real by_far, uint64_t sample)
 {
@@ -124,7 +124,7 @@ shaken(const row *r, real by, real by_far, uint64_t sample)
     return s;
 }
 
-/* How far two results are apart, quaternions up to their sign; infinitely, where one is NaN. */
+/* The largest difference of two results, of quaternions up to their sign; infinite where one of two numbers is NaN. */
 static real
 apart(const real *a, const real *b, part what)
 {
@@ -137,13 +137,13 @@ apart(const real *a, const real *b, part what)
     return what == TURN && opposite < same ? opposite : same;
 }
 
-/* A row of results as they came. */
+/* A row of the solver's results. */
 typedef struct {
     real parts[PARTS][4];
     int status;
 } found;
 
-/* The accuracy that the contract promises, in units of the result's size. */
+/* The error that the contract allows for a result. */
 static real
 rounding(const answer *a, part what, int i, const real *got, const precision *is)
 {
@@ -153,28 +153,28 @@ rounding(const answer *a, part what, int i, const real *got, const precision *is
     return is->accuracy * (a->narrow * unit_of[what] + miss) * (i == 2 ? a->narrow_end : 1) + least;
 }
 
-/* The twin's results for a row, and how far they go for numbers that are off by some roundings. */
+/* The twin's results for a row, and how much they change if the inputs are off by some roundings. */
 typedef struct {
     answer exact;
-    real spread[PARTS], halfway[PARTS]; /* halfway: of a turn's w, which is 0 at half a turn */
-    int set, unset; /* status bits that were set, and that were not */
+    real spread[PARTS], halfway[PARTS]; /* halfway: the change of a turn's w, which is 0 at half a turn */
+    int set, unset; /* status bits that were set for some inputs, and bits that were not set for some */
     bool is_shaken;
 } range;
 
-/* Hard rows needed 4.5 where sixty digits judged (docs/numerics.md). */
+/* Hard rows needed 4.5 roundings when they were judged with sixty digits (docs/numerics.md). */
 #define ROUNDINGS 32
-/* Results that so many roundings turn or move by more than this, or by this part of the reach, may be any. */
+/* A row may have any results if the roundings turn them by more than this, or move them by this share of the reach. */
 #define LOOSE 0.05
 
 static void
 widen(range *w, function f, const row *r, uint64_t sample)
 {
-    /* Positions are computed in double whatever their kind; what follows from matrices may be in single. */
+    /* Positions are computed in double whatever their type; results that follow from matrices may be in single. */
     real eps = f == SOLVE_POSE || f == ORIENT ? r->is->eps : DOUBLE.eps;
     precision is = *r->is;
     real times = (real)(ROUNDINGS >> sample % 5);
     row moved = shaken(r, eps * times, DOUBLE.eps * times, sample);
-    is.parallel = sample % 2 ? sqrt(is.eps) : 0; /* what is that near to a singularity may be either */
+    is.parallel = sample % 2 ? sqrt(is.eps) : 0; /* a row that is so near to a singularity may be on either side */
     bool jumps = r->nearest || (r->rolling && r->given[CONE_AXIS]); /* docs/numerics.md */
     is.straight *= !jumps ? 1 : sample % 2 ? 1e4 : 1e-4;
     moved.is = &is;
@@ -184,10 +184,11 @@ widen(range *w, function f, const row *r, uint64_t sample)
         w->spread[i] = isnan(a.parts[i][0]) && isnan(w->exact.parts[i][0]) ? w->spread[i] : fmax(w->spread[i], off);
         w->halfway[i] = fmax(w->halfway[i], fabs(fabs(a.parts[i][0]) - fabs(w->exact.parts[i][0])));
         w->exact.kept[i] &= a.kept[i];
-        real place = i > 0 && OUTPUTS[f][i] == DISTANCE ? w->spread[i - 1] : 0; /* misses go with their places */
+        real place = i > 0 && OUTPUTS[f][i] == DISTANCE ? w->spread[i - 1] : 0; /* a miss moves with its place */
         w->spread[i] = fmax(w->spread[i], place);
     }
-    /* A cone of hardly any angle is met or missed as its cosine is rounded, as a circle of hardly any radius is. */
+    /* Rounding of the cosine decides whether a cone of almost no angle is met; the same holds for a circle of almost
+     * no radius. */
     int free_bits = any(vector(r, CONE_AXIS)) ? LIMITED | SINGULAR : 0;
     w->is_shaken = true;
     w->set |= a.status | free_bits;
@@ -201,7 +202,7 @@ is_loose(const range *w, function f, real eps)
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         bool is_place = OUTPUTS[f][i] == PLACE || OUTPUTS[f][i] == DISTANCE;
         loose = loose || w->spread[i] > LOOSE * (is_place ? w->exact.length : w->exact.size);
-        /* The axis of a turn that may as well be half a turn is free. */
+        /* A turn that may also be exactly half a turn has a free axis. */
         bool is_half = fabs(w->exact.parts[i][0]) <= 16 * w->halfway[i];
         loose = loose || (OUTPUTS[f][i] == TURN && f != MULTIPLY && is_half);
     }
@@ -219,20 +220,20 @@ is_wrong(const range *w, part what, int i, const found *got, const row *r)
     if (w->exact.kept[i]) {
         bool same = true;
         for (int k = 0; k < SIZES[what]; k++) {
-            real rounded = is == &SINGLE ? (float)exact[k] : exact[k]; /* lists decide no kind */
+            real rounded = is == &SINGLE ? (float)exact[k] : exact[k]; /* lists may hold doubles in calls in single */
             same = same && (got->parts[i][k] == rounded || isnan(exact[k]));
         }
         return !same;
     }
     bool is_place = what == PLACE || what == DISTANCE;
-    /* A cosine of a cone of hardly any angle tells that angle to the root of a rounding. */
+    /* The cosine of a cone with almost no angle gives the angle with an error of the root of a rounding. */
     real coned = w->is_shaken && any(vector(r, CONE_AXIS)) ? fmax(sqrt(DOUBLE.eps), 2 * is->moved) : 0;
     coned *= is_place ? w->exact.length : w->exact.size;
     real allowed = rounding(&w->exact, what, i, got->parts[i], is) + 16 * w->spread[i] + coned;
     return !(apart(got->parts[i], exact, what) <= allowed);
 }
 
-/* 0, or the first thing that is wrong by more than the range allows. */
+/* The code of the first result that is wrong by more than the range allows, or 0. */
 static int
 wrong(const range *w, function f, const row *r, const found *got)
 {
@@ -242,7 +243,7 @@ wrong(const range *w, function f, const row *r, const found *got)
     if (w->is_shaken && is_loose(w, f, r->is->eps)) {
         return 0;
     }
-    /* Where the target line is the cone's axis, something arbitrary says to which side: only the miss is one. */
+    /* Where the target line is the cone's axis, the side of the limb is arbitrary, and only the miss is determined. */
     bool is_free = w->is_shaken && (w->exact.status & got->status & SINGULAR) && any(vector(r, CONE_AXIS));
     for (int i = 0; i < PARTS && OUTPUTS[f][i]; i++) {
         bool is_missing = f == SOLVE_POSE && i == 2 && !r->given[END_MATRIX];
@@ -254,7 +255,7 @@ wrong(const range *w, function f, const row *r, const found *got)
     return (got->status & ~w->set) | (~got->status & ~w->unset) ? WRONG_STATUS : 0;
 }
 
-/* What holds of the results themselves, however badly the row is conditioned. */
+/* Laws of the results that hold for a row of any condition. */
 
 static vec
 result(const found *got, int i)
@@ -281,7 +282,7 @@ broken_points(const row *r, const answer *a, const found *got)
     return fabs(got->parts[2][0] - miss) > 2 * r->is->eps * miss + 0x1p-149 ? WRONG_MISS : 0;
 }
 
-/* The corrections put the end where the results say: within what roundings of the corrections do. */
+/* The corrections put the end where the results say, up to the effect of the corrections' rounding. */
 static int
 broken_turns(const row *r, const answer *a, const found *got)
 {
@@ -331,8 +332,9 @@ judge_row(function f, const row *r, const found *got, uint64_t samples)
     return code ? code : broken(f, r, &w.exact, got);
 }
 
-/* Judges rows of one call; `codes` are what is wrong with each. Inputs as in twin_inputs, outputs as in OUTPUTS with
- * status after them. A row that differs is shaken up to so many times before it is wrong. */
+/* Judge the rows of one call, and write the code of what is wrong with each to `codes`. Inputs are ordered as in
+ * twin_inputs, outputs as in OUTPUTS with the status last. A row that differs is wrong only if it still differs after
+ * up to `samples` shaken copies. */
 void
 twin_judge(int f, int single, int nearest, int rolling, int samples, size_t count, const column *inputs,
            const column *outputs, unsigned char *codes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The fast twin, twin.c: compiled when it is needed, in both widths, it judges rows of results."""
+"""The fast twin, twin.c, which judges rows of results. It is compiled when it is needed, in double or long double."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ SOURCE = Path(__file__).with_name("twin.c")
 FUNCTIONS = ("solve", "solve_pose", "orient", "pole_of", "hinge_of", "multiply")
 FLAGS = ["-std=c11", "-O2", "-w", "-shared", "-fPIC"]
 PARTS = 5
-SAMPLES = 512  # most rows that need some are right after one or two
+SAMPLES = 512  # most rows that need samples are right after one or two
 LAWS = ("status is the twin's", "turns and axes are of unit length", "bones are rigid")
 LAWS += ("miss is the distance to the target", "the corrections put the end where position says")
 
 
 class Column(ctypes.Structure):
-    """One argument or result of all rows; a width of 0 is none."""
+    """One argument or result of all rows; a width of 0 stands for a missing one."""
 
     _fields_ = [("data", ctypes.c_void_p), ("stride", ctypes.c_ssize_t), ("width", ctypes.c_ssize_t)]
 
 
 @cache
 def twin(narrow: bool, source: Path) -> ctypes.CDLL:
-    """The compiled twin, which computes in double or in long double."""
+    """The compiled twin, which computes in double (`narrow`) or in long double."""
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "twin.so")
@@ -43,7 +43,7 @@ def twin(narrow: bool, source: Path) -> ctypes.CDLL:
 
 
 def columns(names: tuple[str, ...], arrays: dict[str, Array]) -> ctypes.Array[Column]:
-    """The arrays, of one row in each of their first places, whose rows lie in one piece, in this order."""
+    """The columns of the arrays by the order of `names`. The first axis of an array is its rows, each contiguous."""
     rows = [Column()] * len(names)
     for name, array in arrays.items():
         rows[names.index(name)] = Column(array.ctypes.data, array.strides[0], array.itemsize)
@@ -51,10 +51,10 @@ def columns(names: tuple[str, ...], arrays: dict[str, Array]) -> ctypes.Array[Co
 
 
 def judge(call: Call, results: dict[str, Array]) -> Array:
-    """What is wrong with each row, by number, 0 where nothing is.
+    """The code of what is wrong with each row, 0 where nothing is wrong.
 
-    Rows that differ are shaken, see twin.c. What the twin in double loses, the solver may lose, and where it loses
-    more, the one in long double decides: a row is wrong where both find it so.
+    Rows that differ are judged again with shaken inputs, see twin.c. The solver may lose as many digits as the twin in
+    double. Where the twin in double loses more, the twin in long double decides: a row is wrong if both find it wrong.
     """
     given = {name: call.rows(name) for name in call.values}
     codes = judged(True, 0, call, given, results)
@@ -67,7 +67,7 @@ def judge(call: Call, results: dict[str, Array]) -> Array:
 
 
 def judged(narrow: bool, samples: int, call: Call, given: dict[str, Array], results: dict[str, Array]) -> Array:
-    """The codes of one of the twins."""
+    """The codes of one of the twins, for inputs `given` and `results` by rows."""
     judging = twin(narrow, SOURCE)
     outputs = [name for name in call.function.outputs if name != "status"]
     slots = (*outputs, *[""] * (PARTS - len(outputs)), "status")
@@ -94,6 +94,6 @@ def names_of(judging: ctypes.CDLL) -> tuple[str, ...]:
 
 
 def law_of(call: Call, code: int) -> str:
-    """What a number of `judge` says."""
+    """The law that is broken by a row with a code of `judge`."""
     outputs = [name for name in call.function.outputs if name != "status"]
     return f"{outputs[code - 1]} is the twin's" if code <= PARTS else LAWS[code - PARTS - 1]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast twin's functions, row by row, as in reference.py.
+ * The functions of the fast twin for one row, as in reference.py.
  */
 #include "twin_limb.h"
 
@@ -62,7 +62,8 @@ bend_about(vec hinge, vec toward_root, vec old, vec new, const precision *is, bo
     return product(arc(turned(turn, old), new, any(a) ? axis : toward_root, is, opposite), turn);
 }
 
-/* The bones' turns; `normal` is the new bend's, zero for none, and `rolling` the part of the roll. */
+/* The turns of the bones, and whether they are singular. `normal` is that of the new bend, zero for none, and `rolling`
+ * the share of the roll. */
 static bool
 turn_bones(const joints *j, vec upper, vec end, vec normal, real rolling, const precision *is, quat *root, quat *mid)
 {
@@ -127,8 +128,9 @@ static const part OUTPUTS[FUNCTION_COUNT][PARTS] = {
 };
 static const int SIZES[] = {[PLACE] = 3, [TURN] = 4, [AXIS] = 3, [DISTANCE] = 1};
 
-/* `length` is a reach and `far` a largest coordinate, by which places are rounded, `size` that of a product,
- * `narrow` by how much matrices enlarge roundings; `kept` are parts that must have these very numbers. */
+/* The results for a row. Places are rounded in proportion to `length`, a reach, and `far`, a largest coordinate, and
+ * products in proportion to `size`. `narrow` and `narrow_end` are the factors by which matrices enlarge roundings.
+ * `kept` parts must have exactly these numbers. */
 typedef struct {
     real parts[PARTS][4];
     real length, far, size, narrow, narrow_end;
@@ -183,7 +185,7 @@ solve(const row *r, answer *a)
     a->parts[2][0] = new.still ? length(sub(end, target)) : length(sub(add(root, new.end), target));
 }
 
-/* By how much the frames enlarge roundings: their condition numbers. */
+/* The factor by which the frames enlarge roundings: the product of their condition numbers. */
 static real
 narrowness(const joints *j)
 {

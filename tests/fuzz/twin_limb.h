@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast twin's stages from a limb and a target, seen from the root, to new joints, as in
- * reference_limb.py, where they are explained.
+ * The stages of the fast twin that lead from a limb and a target, relative to the root, to new joints. They are those
+ * of reference_limb.py, which explains them.
  */
 #include "twin_vectors.h"
 
@@ -184,7 +184,7 @@ beside_cone(const limb *l, placed wished, vec line, vec axis, real limit, const 
     return (placed){mid, end, is_bent ? unit(normal) : wished.normal, status, false};
 }
 
-/* The angle whose cosine is off by a rounding: a small one, or nearly pi, by the root of that. */
+/* The angle if its cosine is off by a rounding `by`. An angle near 0 or pi is then off by about the root of that. */
 static real
 rounded_cosine(real angle, real by)
 {

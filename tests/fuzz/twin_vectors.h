@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The fast twin's numbers, vectors, matrices and quaternions, and a row of arguments.
+ * The numbers, vectors, matrices and quaternions of the fast twin, and a row of arguments.
  */
 #include <float.h>
 #include <math.h>
@@ -117,7 +117,7 @@ opposed(quat q)
     return (quat){q.w, mul(-1, q.v)};
 }
 
-/* The quaternion of a rotation matrix, from its largest component (Shepperd 1978), w >= 0. */
+/* The quaternion of a rotation matrix with w >= 0, computed from the largest component (Shepperd 1978). */
 static quat
 quaternion(mat m)
 {
@@ -136,7 +136,7 @@ quaternion(mat m)
     return (quat){factor * q.w, mul(factor, q.v)};
 }
 
-/* The rotation of the polar decomposition, det > 0: Newton's iteration with Higham's scale (1986). */
+/* The rotation of the polar decomposition of a matrix with det > 0: Newton's iteration with Higham's scale (1986). */
 static mat
 polar(mat m)
 {
@@ -154,7 +154,7 @@ polar(mat m)
     return m;
 }
 
-/* Eigenvectors of a symmetric matrix by Jacobi's rotations. */
+/* The eigenvectors and eigenvalues of a symmetric matrix by Jacobi's rotations. */
 static mat
 eigenvectors(mat h, real values[3])
 {
@@ -186,7 +186,8 @@ eigenvectors(mat h, real values[3])
     return (mat){{v[0][0], v[0][1], v[0][2]}, {v[1][0], v[1][1], v[1][2]}, {v[2][0], v[2][1], v[2][2]}};
 }
 
-/* Of a mirrored matrix: the polar rotation of its negative after half a turn about the axis of least scale. */
+/* The rotation nearest to a matrix. For a mirrored matrix: half a turn about the axis of least scale, and then the
+ * polar rotation of its negative. */
 static mat
 nearest_rotation(mat m)
 {
@@ -206,10 +207,10 @@ nearest_rotation(mat m)
     return times(rotation, matrix((quat){0, unit(axis)}));
 }
 
-/* What counts as nothing, in units of the reach */
+/* Tolerances, in units of the reach */
 
 typedef struct {
-    real eps, accuracy, straight, moved, parallel, flat; /* flat: a matrix */
+    real eps, accuracy, straight, moved, parallel, flat; /* flat: of singular matrices */
 } precision;
 
 static const precision SINGLE = {0x1p-23, 1e-6, 1e-5, 1e-6, 16 * 0x1p-23, 16 * 0x1p-23};
@@ -235,9 +236,9 @@ arc(vec a, vec b, vec axis, const precision *is, bool *opposite)
     return product(shortest(mul(-1, a), b), (quat){0, unit(reject(axis, a))});
 }
 
-/* A row's numbers */
+/* The numbers of a row */
 
-/* INPUT(name, how many numbers, what they are) */
+/* INPUT(name, count of numbers, their meaning) */
 #define INPUTS(INPUT)                                                                                                  \
     INPUT(ROOT, 3, POINT)                                                                                              \
     INPUT(MID, 3, POINT)                                                                                               \
@@ -277,7 +278,7 @@ const char twin_inputs[] = INPUTS(AS_TEXT);
 typedef struct {
     const precision *is;
     bool nearest, rolling;
-    real rounding; /* of lengths, in reaches, before heights follow from them by a square root */
+    real rounding; /* the rounding of lengths, in reaches, before a square root computes heights from them */
     bool given[INPUT_COUNT];
     real numbers[INPUT_COUNT][16];
 } row;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Vectors, matrices and quaternions over many rows, in float64: (rows, 3), (rows, 3, 3), w first (rows, 4)."""
+"""Vectors (rows, 3), matrices (rows, 3, 3) and quaternions (rows, 4), w first, in float64."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def dot(a: Array, b: Array) -> Array:
 
 
 def largest(v: Array) -> Array:
-    """The largest component; numpy is slow at reducing axes of three."""
+    """The largest absolute component, without a reduction, because numpy is slow at reducing axes of three."""
     return np.maximum(np.maximum(abs(v[:, 0]), abs(v[:, 1])), abs(v[:, 2]))
 
 
@@ -30,7 +30,7 @@ def same(a: Array, b: Array) -> Array:
 
 
 def length(v: Array) -> Array:
-    """Of vectors however long or short; NaN stays NaN."""
+    """The lengths of vectors of any finite length, without overflow or underflow; NaN stays NaN."""
     square = dot(v, v)
     result = np.sqrt(square)
     odd = np.flatnonzero((square < 1e-280) | (square > 1e280))
@@ -43,7 +43,7 @@ def length(v: Array) -> Array:
 
 
 def unit(v: Array) -> Array:
-    """Of length 1; NaN for a zero vector."""
+    """The unit vectors; NaN for a zero vector."""
     return v / length(v)[:, None]
 
 
@@ -64,12 +64,12 @@ def apply(m: Array, v: Array) -> Array:
 
 
 def columns(m: Array) -> Array:
-    """Lengths of a matrix's columns, (rows, 3)."""
+    """The lengths of a matrix's columns (rows, 3)."""
     return np.sqrt(m[:, 0] ** 2 + m[:, 1] ** 2 + m[:, 2] ** 2)
 
 
 def size(m: Array) -> Array:
-    """How much longer a matrix can make things, at most (Frobenius)."""
+    """The Frobenius norm, a bound for the factor by which a matrix lengthens vectors."""
     return np.sqrt(np.einsum("nij,nij->n", m, m))
 
 
@@ -78,7 +78,7 @@ def determinant(m: Array) -> Array:
 
 
 def rotation(q: Array) -> Array:
-    """Matrices of quaternions as they are, not made unit before."""
+    """The rotation matrices of unit quaternions, which are not normalized here."""
     w, x, y, z = q.T
     m = np.empty((len(q), 3, 3))
     m[:, 0, 0], m[:, 0, 1], m[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)
@@ -88,7 +88,7 @@ def rotation(q: Array) -> Array:
 
 
 def inverse(m: Array) -> Array:
-    """By cofactors; NaN or infinity where a matrix is singular."""
+    """The inverse by cofactors; NaN or infinity where a matrix is singular."""
     a, b, c = m[:, 0], m[:, 1], m[:, 2]
     adjugate = np.stack([cross(b, c), cross(c, a), cross(a, b)], 2)
     return adjugate / dot(a, cross(b, c))[:, None, None]
@@ -101,14 +101,14 @@ def affine(linear: Array, at: Array) -> Array:
 
 
 def nearest_rotation(m: Array) -> Array:
-    """The rotation nearest to m (least squares)."""
+    """The rotation nearest to `m` in the sense of least squares."""
     u, _, v = np.linalg.svd(m)
     u[:, :, 2] *= np.linalg.det(u @ v)[:, None]
     return u @ v
 
 
 def same_bits(a: Array, b: Array) -> Array:
-    """Rows that are equal to the last bit; any NaN equals any other."""
+    """Whether each row is equal in all bits; all NaN are equal."""
     kind = np.dtype(f"u{a.itemsize}")
     a, b = np.ascontiguousarray(a), np.ascontiguousarray(b)
     equal = (a.view(kind) == b.view(kind)) | (np.isnan(a) & np.isnan(b))

@@ -22,20 +22,20 @@ import ik2bone
 ROOT = Path(__file__).resolve().parent.parent.parent
 DATA = Path(os.environ.get("IK2BONE_DATA", ROOT.parent / "shared" / "data"))
 CLIP = DATA / "bvh" / "cmu_ic_002_01_walk.bvh"
-# Longer than any step of a script takes, on a busy machine too, and how often is looked, in seconds.
+# The longest time for a step of a script, enough on a busy machine too, and the time between looks, in seconds.
 PATIENCE, LOOK = 240.0, 0.5
-# What is asked for: updates a second, seconds until Esc has stopped a run, milliseconds a redraw.
+# The requirements: updates a second, seconds until Esc has stopped a run, milliseconds a redraw.
 UPDATES, STOP, REDRAW = 10.0, 1.0, 2.0
-# Metres by which a foot may stand beside the place that it was moved to.
+# The greatest distance in metres of a planted foot from the place that its footprint was moved to.
 OFF = 0.005
-# Scripts, with what Blender is started with for them: why one of them has a small window is told there.
+# Scripts, with the arguments for Blender; drag.py explains its small window.
 SCRIPTS = {"drag.py": ("--window-geometry", "0", "0", "640", "480"), "drive.py": (), "edit.py": ()}
-# The rigs of the tests without a window.
+# Modules of the tests without a window that make rigs.
 RIGS = ("biped.py", "control_rig.py", "fingerprint.py")
 
 
 def main(tool: Path, suite: str, keep: Path) -> int:
-    """Run the steps of all scripts, print what they saw, and give the exit code."""
+    """Run the steps of all scripts, print their results, and return the exit code."""
     missing = [str(path) for path in (tool, CLIP) if not path.exists()]
     if missing:
         print(f"skipped: no {' and no '.join(missing)}")
@@ -56,9 +56,10 @@ def main(tool: Path, suite: str, keep: Path) -> int:
 
 
 def stage(tool: Path, suite: str, folder: Path) -> None:
-    """Put into the folder what Blender needs: the clip, the scripts, and a user folder with the add-on installed.
+    """Put the clip, the scripts, and a user folder with the installed add-on into `folder`.
 
-    The zip is installed where it has been built (`make extension`), else the working tree and the package beside it.
+    The add-on is installed from the zip if `make extension` has built one, else copied from the working tree together
+    with the package.
     """
     shutil.rmtree(folder / "blender-user", ignore_errors=True)
     shutil.copy(CLIP, folder / "walk.bvh")
@@ -78,14 +79,14 @@ def stage(tool: Path, suite: str, folder: Path) -> None:
 
 
 def drive(tool: Path, suite: str, folder: Path, script: str) -> dict:
-    """What the steps of a script wrote down."""
+    """Run a script in Blender: the results that its steps wrote, or an `error`."""
     written = folder / "result.json"
     written.unlink(missing_ok=True)
     path = "import sys; sys.path.append('/w/packages')"
     arguments = [*SCRIPTS[script], "--factory-startup", "--enable-event-simulate", "--python-expr", path]
     arguments += ["--addons", "bl_ext.user_default.ik2bone", "--python", f"/w/{script}", "--", "/w"]
     with (folder / "log").open("w+") as log:
-        # Blender and its display are children of the tool, which ends without them: the group is ended as a whole.
+        # Blender and its display are children of the tool and outlive it, so the process group is ended as a whole.
         command = [tool, "run", suite, folder, *arguments]
         process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
         late = wait(process, folder / "step")
@@ -95,9 +96,9 @@ def drive(tool: Path, suite: str, folder: Path, script: str) -> dict:
 
 
 def wait(process: subprocess.Popen[bytes], written: Path) -> str:
-    """Wait until a process has ended, and end it where a step takes too long; the name of that step, else nothing.
+    """Wait for the end of a process, and kill it if a step takes too long: the name of this step, else an empty text.
 
-    Scripts write down the steps that they are at.
+    Scripts write the name of the present step to the file `written`.
     """
     step, since = "", time.monotonic()
     written.write_text("the start of Blender")
@@ -114,7 +115,7 @@ def wait(process: subprocess.Popen[bytes], written: Path) -> str:
 
 
 def judge(result: dict) -> int:
-    """The exit code: 1 where anything falls short, each told in a line."""
+    """Print a line for each requirement, and return the exit code: 1 if one is not met."""
     if "error" in result:
         return 1
     stopped = result.get("long run", {"was running": [], "seconds to stop": 0.0, "left as it was": False})

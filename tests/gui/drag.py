@@ -2,11 +2,12 @@
 """Run inside a Blender with a small window: drag Strength in the redo panel, and count how often the feet follow.
 
 Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.json` and pictures there.
-Annotations stay values: Blender looks up text in a module that is gone by the time the operator is registered.
+Annotations are not postponed to text here: Blender evaluates such text in the script's module, which does not exist any
+more when the operator is registered.
 
-Without a graphics card Mesa draws on the processor, and the pixels alone take longer than a run: an operator that does
-nothing is updated 7 times a second in a window of 1280 by 800 pixels, and 15 times in this one, with the 3D view alone
-(Blender 4.3, two busy processors). A graphics card draws either in a few milliseconds.
+Without a graphics card Mesa draws on the processor, and drawing the pixels takes longer than a run. An operator that
+does nothing is updated 7 times a second in a window of 1280 by 800 pixels, and 15 times in the window of this script,
+which shows only the 3D view (Blender 4.3, two busy processors). A graphics card draws either in a few milliseconds.
 """
 
 import statistics
@@ -19,10 +20,10 @@ import bpy
 sys.path.append(str(Path(__file__).parent))
 from steps import ROW, TICK, Steps, click, key, picture, play, put_walk_on_a_plane, result, view, wait_for
 
-# A slider is dragged for so long, in seconds, by so many pixels a move.
+# The duration of a drag in seconds, and the pixels of a move.
 DRAG, STEP = 4.0, 2
-# The middle of the last row of the redo panel over its bottom, and the height of rows that are joined, in pixels; and
-# the slider of the operator that does nothing.
+# In pixels: the height of the last row's middle over the bottom of the redo panel, the height of joined rows, and the
+# height of the slider of the operator that does nothing over the bottom.
 LOWEST, JOINED, IDLE = 16, 21, 50
 
 runs: list[tuple[float, float]] = []
@@ -60,7 +61,7 @@ def everything() -> Steps:
 
 
 def show_view_alone() -> Steps:
-    """No other editors, bars or shadows, which cost pixels and show nothing of the add-on."""
+    """Hide other editors, bars and shadows, which take time to draw and show nothing of the add-on."""
     window, area, _ = view()
     with bpy.context.temp_override(window=window, area=area):
         bpy.ops.screen.screen_full_area()
@@ -81,7 +82,7 @@ def start(operator) -> Steps:
 
 
 def count_runs() -> None:
-    """Have every run of the operator note its seconds of processor time and its strength."""
+    """Make every run of the operator append its seconds of processor time and its strength to `runs`."""
     kind = bpy.types.IK2BONE_OT_plant_feet
     execute = kind.execute
 
@@ -95,7 +96,7 @@ def count_runs() -> None:
 
 
 def drag_strength() -> Steps:
-    """Drag the slider of the redo panel, and tell what the runs took that followed."""
+    """Drag Strength in the redo panel, and store the strengths and the processor time of the runs that followed."""
     first = len(runs)
     options = sys.modules["bl_ext.user_default.ik2bone.properties"].OPTIONS
     below = len(options) - 1 - options.index("strength")
@@ -105,7 +106,7 @@ def drag_strength() -> Steps:
 
 
 def drag_slider(what: str, height: int) -> Steps:
-    """Drag the slider so many pixels over the bottom of the redo panel to the left and back, and count the updates."""
+    """Drag the slider at `height` pixels over the bottom of the redo panel left and back, and count the updates."""
     yield from open_redo_panel()
     window, _, regions = view()
     panel = regions["HUD"]
@@ -131,7 +132,7 @@ def drag_slider(what: str, height: int) -> Steps:
 
 
 def open_redo_panel() -> Steps:
-    """A click on its header opens it where it is closed."""
+    """Open the redo panel by a click on its header if it is closed."""
     panel = view()[2]["HUD"]
     if panel.height < 4 * ROW:
         yield from click(panel.x + 40, panel.y + panel.height - 12)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run inside a Blender with a window: plant a walk by mouse and keyboard, and write down what was seen.
+"""Run inside a Blender with a window: plant a walk by mouse and keyboard, and write down the results.
 
 Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.json` and pictures there.
 """
@@ -29,16 +29,16 @@ from steps import (
 )
 
 PANELS = ("main", "options", "report", "contacts")
-# What a redraw is measured beside.
+# The numbers of objects and of contacts in the file in which a redraw is measured.
 OBJECTS, CONTACTS = 5000, 200
-# Frames of a run that is stopped.
+# The number of frames of the run that is stopped.
 LONG = 20000
 
 draws: dict[str, list[float]] = {name: [] for name in PANELS}
 
 
 def count_draws() -> None:
-    """Have every panel note how long it draws, in milliseconds."""
+    """Make every panel append the milliseconds that it draws to `draws`."""
     for name in PANELS:
         kind = getattr(bpy.types, f"IK2BONE_PT_{name}")
         kind.draw = timed(kind.draw, draws[name])
@@ -54,7 +54,7 @@ def timed(draw, noted: list[float]):
 
 
 def everything() -> Steps:
-    """All that the user does."""
+    """All steps of the user."""
     put_walk_on_a_plane()
     yield 1.0
     yield from show_panel()
@@ -74,7 +74,7 @@ def everything() -> Steps:
 
 
 def open_options() -> Steps:
-    """The panel of options, whose header is the second under the button."""
+    """Open the panel of options by its header, the second under the button."""
     x, y = button()
     yield from click(x - 80, y - 2 * ROW - 6)
     yield 1.0
@@ -107,7 +107,7 @@ def stop_a_long_run() -> Steps:
 
 
 def repeat(action: bpy.types.Action) -> None:
-    """Let an action of one slot go on for LONG frames by repeating its curves."""
+    """Extend an action with one slot to LONG frames by repeating its curves."""
     action.use_frame_range, action.frame_start, action.frame_end = True, 1, LONG
     for curve in curves_of(action):
         curve.modifiers.new("CYCLES")
@@ -120,7 +120,7 @@ def curves_of(action: bpy.types.Action) -> list[bpy.types.FCurve]:
 
 
 def state_of(armature: bpy.types.Object) -> tuple:
-    """What a run may change: the actions, the keys of the one in use, the frame, the pose and the settings."""
+    """Everything that a run may change: the actions, the assigned action's keys, the pose, the settings, the frame."""
     action, settings = armature.animation_data.action, bpy.context.scene.ik2bone
     keys = [[tuple(key.co) for key in curve.keyframe_points] for curve in curves_of(action)]
     pose = [tuple(map(tuple, bone.matrix_basis)) for bone in armature.pose.bones]
@@ -129,7 +129,7 @@ def state_of(armature: bpy.types.Object) -> tuple:
 
 
 def crowd() -> Steps:
-    """Redraw the panels beside many objects and with a record of many contacts."""
+    """Redraw the panels in a file with many objects and for a record with many contacts."""
     armature = bpy.data.objects["walk"]
     action = next(action for action in bpy.data.actions if action.name.endswith(".planted"))
     armature.animation_data.action = action

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Run inside a Blender with a window: edit contacts as people do, and keep pictures for the documents.
+"""Run inside a Blender with a window: edit contacts as users do, and keep pictures for the documentation.
 
 Expects the clip `walk.bvh` in the folder named after "--", and leaves `result.json` and pictures there.
 """
@@ -35,16 +35,16 @@ from steps import (
 
 ADDON = "bl_ext.user_default.ik2bone"
 CHILDREN = ("options", "report", "contacts")
-# How high the panels are with each of these alone, in pixels, and what their pictures are called where that differs.
+# The height of the panels in pixels with each of these panels alone, and names of pictures that are not the panel's.
 HEIGHTS, PICTURES = {"options": 568, "report": 540, "contacts": 568}, {"options": "panel"}
-# How a bar is dragged, in frames, and a footprint on the screen, in pixels, in so many moves of the mouse.
+# The drag of a bar in frames and of a footprint in pixels, and the number of mouse moves in either.
 FRAMES, PIXELS, MOVES = 14, (-30, 25), 8
-# Where the side of the walk is seen from, on its way, and from how far.
+# The rotation, location and distance of the view that shows the walk from the side.
 SEEN, AT, FAR = Euler((math.radians(62), 0.0, math.radians(75))).to_quaternion(), Vector((0.0, -1.3, 0.5)), 4.2
 
 
 def everything() -> Steps:
-    """All that the user does."""
+    """All steps of the user."""
     open_from_the_start(*CHILDREN)
     yield from look()
     set_up()
@@ -72,7 +72,7 @@ def everything() -> Steps:
 
 
 def open_from_the_start(*names: str) -> None:
-    """Have panels open before they are drawn for the first time."""
+    """Open panels by default, before they are drawn for the first time."""
     for name in names:
         kind = getattr(bpy.types, f"IK2BONE_PT_{name}")
         hidden = kind.bl_options - {"DEFAULT_CLOSED"} if hasattr(kind, "bl_options") else set()
@@ -82,7 +82,7 @@ def open_from_the_start(*names: str) -> None:
 
 
 def look() -> Steps:
-    """See the walk from the side and from above, without what distracts."""
+    """Show the walk obliquely from above in all 3D views, without distracting overlays and toolbars."""
     for area in views():
         space, overlay = area.spaces.active, area.spaces.active.overlay
         region = space.region_3d
@@ -100,7 +100,7 @@ def views() -> list[bpy.types.Area]:
 
 
 def sidebar() -> Steps:
-    """Pictures of the panels, alone where they are long, and a click on a contact in the list."""
+    """Take pictures of the panels, one open child at a time, and click on a contact in the list."""
     kinds = {name: getattr(bpy.types, f"IK2BONE_PT_{name}") for name in CHILDREN}
     for name, height in HEIGHTS.items():
         for child, kind in kinds.items():
@@ -129,7 +129,7 @@ def sidebar() -> Steps:
 
 
 def manual() -> Steps:
-    """Ask for the manual of the button Plant Feet, in place of a browser."""
+    """Ask for the manual of the button Plant Feet. The address goes to the result instead of a browser."""
     opened = result["Online Manual opens"] = []
     webbrowser.open = opened.append
     yield from show_panel()
@@ -138,7 +138,7 @@ def manual() -> Steps:
 
 
 def search() -> Steps:
-    """Look for the operators as F3 does, and run the first one found."""
+    """Search for `plantfeet` with F3, and run the first operator found."""
     planted, x, y = action()["ik2bone"], view()[1].x + 300, view()[1].y + 300
     bpy.ops.ik2bone.restore()
     yield from point(x, y)
@@ -155,7 +155,7 @@ def search() -> Steps:
 
 
 def set_up() -> None:
-    """The walk over waves."""
+    """Set up the walk over a ground with waves."""
     for name in ("Cube", "Light", "Camera"):
         bpy.data.objects.remove(bpy.data.objects[name])
     bpy.ops.import_anim.bvh(
@@ -175,7 +175,7 @@ def set_up() -> None:
 
 
 def show_bars() -> Steps:
-    """The bars in the Dope Sheet, and the footprints in the 3D view."""
+    """Show the bars in the Dope Sheet, and the footprints in the 3D view."""
     area, region = dope_sheet()
     area.spaces.active.show_region_ui = False
     bpy.context.scene.frame_end = int(action().frame_range[1])
@@ -186,7 +186,7 @@ def show_bars() -> Steps:
 
 
 def drag_a_bar() -> Steps:
-    """Drag the end of a bar with Live on, see the feet planted again, undo and redo it."""
+    """Drag the end of a bar with Live on, wait until the feet are planted again, undo and redo the drag."""
     number = next(n for n, row in enumerate(rows()) if row["part"] == "ball" and row["start"] > 20)
     before = rows()[number]
     contacts().active = number
@@ -258,7 +258,7 @@ def off_and_on() -> Steps:
 
 
 def as_a_layer() -> Steps:
-    """Plant into a layer, which is no warning."""
+    """Plant into a layer, and store the strips' blend types."""
     bpy.context.scene.ik2bone.output = "NLA_LAYER"
     yield from click(*button())
     armature = bpy.data.objects["walk"]
@@ -270,7 +270,7 @@ def as_a_layer() -> Steps:
 
 
 def rigify() -> Steps:
-    """Plant a character of Rigify by the targets of its inverse kinematics."""
+    """Plant a Rigify character by the targets of its inverse kinematics."""
     import control_rig
 
     bpy.context.scene.ik2bone.contacts = "AUTO"
@@ -292,7 +292,7 @@ def rigify() -> Steps:
 
 
 def control_rig_keys(of: bpy.types.Action) -> dict:
-    """The keys of what the feet of a Rigify character are drawn to."""
+    """The keys of the IK targets of a Rigify character's feet."""
     has_slots = bpy.app.version >= (4, 4)
     every = of.layers[0].strips[0].channelbag(of.slots[0]).fcurves if has_slots else of.fcurves
     curves = [curve for curve in every if '"foot_ik.' in curve.data_path]
@@ -300,7 +300,7 @@ def control_rig_keys(of: bpy.types.Action) -> dict:
 
 
 def undo_and_redo(name: str, value, steps: int) -> Steps:
-    """Undo what changed a value, and do it again."""
+    """Undo a change of `value()` in a number of `steps`, redo it, and store whether the value came back."""
     x, y = view()[1].x + 100, view()[1].y + 100
     after = value()
     for _ in range(steps):
@@ -321,7 +321,7 @@ def dope_sheet() -> tuple[bpy.types.Area, bpy.types.Region]:
 
 
 def end_of_bar(number: int, later: int = 0) -> tuple[int, int]:
-    """Where the mouse takes hold of the end of a bar, or would if it were so many frames later."""
+    """The point in the window where the mouse grabs the end of a bar, or would if it were `later` by so many frames."""
     bars, (_, region) = sys.modules[f"{ADDON}.ui.bars"], dope_sheet()
     scale = bars.scale_of(bpy.context)
     shown = bars.bars(rows(), lambda frame: region.view2d.view_to_region(frame + later, 0, clip=False)[0], scale)[

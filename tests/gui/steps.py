@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What scripts inside a Blender with a window do again and again: mouse, keys, pictures, and a play of steps.
+"""Helpers for scripts inside a Blender with a window: mouse, keys, pictures, and playing steps.
 
-Steps are generators that yield the seconds to wait before they go on; Blender handles its events meanwhile.
+Steps are generators that yield the seconds to wait before they continue. Blender handles its events meanwhile.
 """
 
 import json
@@ -15,13 +15,13 @@ from pathlib import Path
 import bpy
 
 FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
-# Rows of widgets lie so far apart, in pixels at a scale of 1.
+# The distance between rows of widgets, in pixels at a scale of 1.
 ROW = 26
-# Seconds between simulated events: Blender handles one each time round its loop.
+# Seconds between simulated events, because Blender handles one event in each pass of its main loop.
 TICK = 0.1
-# Seconds in which what is waited for has to come, on a busy machine too.
+# The longest wait for a condition in seconds, enough on a busy machine too.
 WAIT = 90.0
-# Colours of the pictures that are kept.
+# The number of colours in the pictures of a box.
 COLOURS = 128
 
 Steps = Generator[float, None, None]
@@ -29,12 +29,12 @@ result: dict[str, object] = {}
 
 
 def play(steps: Steps) -> None:
-    """Play the steps one by one, write down the result, and quit."""
+    """Run the steps one by one, write the result to a file, and quit Blender."""
 
     def tick() -> float | None:
         try:
             pause = next(steps)
-            # Whoever waits for the result wants to know what is going on.
+            # The process that waits for the result reads the name of the present step.
             (FOLDER / "step").write_text((steps.gi_yieldfrom or steps).__name__)
             return pause
         except StopIteration:
@@ -46,13 +46,13 @@ def play(steps: Steps) -> None:
         return None
 
     bpy.context.preferences.view.show_splash = False
-    # Without a graphics card, smoothing takes longer than a run.
+    # Without a graphics card, antialiasing takes longer than a run.
     bpy.context.preferences.system.viewport_aa = "OFF"
     bpy.app.timers.register(tick, first_interval=2.0)
 
 
 def put_walk_on_a_plane() -> None:
-    """The walk over a tilted plane, seen whole."""
+    """Import the walk over a tilted plane."""
     bpy.data.objects.remove(bpy.data.objects["Cube"])
     bpy.ops.import_anim.bvh(
         filepath=str(FOLDER / "walk.bvh"), global_scale=0.01, update_scene_fps=True, update_scene_duration=True
@@ -65,7 +65,7 @@ def put_walk_on_a_plane() -> None:
 
 
 def view() -> tuple[bpy.types.Window, bpy.types.Area, dict[str, bpy.types.Region]]:
-    """The window, its largest 3D view, and the regions of that."""
+    """The window, its widest 3D view, and the regions of this view by type."""
     window = bpy.context.window_manager.windows[0]
     area = max((area for area in window.screen.areas if area.type == "VIEW_3D"), key=lambda area: area.width)
     return window, area, {region.type: region for region in area.regions}
@@ -83,13 +83,13 @@ def show_panel() -> Steps:
 
 
 def button() -> tuple[int, int]:
-    """Where the button Plant Feet is: in the fourth row under the panel's header."""
+    """The place of the button Plant Feet, in the fourth row under the panel's header."""
     region = view()[2]["UI"]
     return region.x + region.width // 2, region.y + region.height - 4 * ROW - 18
 
 
 def point(x: int, y: int) -> Steps:
-    """Move the mouse there, in pixels of the window from its lower left corner."""
+    """Move the mouse to a point in pixels from the lower left corner of the window."""
     for way in (1, 0):
         view()[0].event_simulate("MOUSEMOVE", "NOTHING", x=int(x) + way, y=int(y))
         yield TICK
@@ -117,7 +117,7 @@ def key(name: str, x: int = 500, y: int = 400, **modifiers: bool) -> Steps:
 
 
 def wait_for(what: str, is_so: Callable[[], bool]) -> Steps:
-    """Wait until something is so; an error where that takes too long."""
+    """Wait until `is_so()` is true. Raises `RuntimeError` if this takes longer than WAIT."""
     start = time.perf_counter()
     while not is_so():
         if time.perf_counter() - start > WAIT:
@@ -126,7 +126,10 @@ def wait_for(what: str, is_so: Callable[[], bool]) -> Steps:
 
 
 def picture(name: str, box: tuple[int, int, int, int] | None = None) -> None:
-    """The X server's picture, or a box of it (left, bottom, width, height), as Blender's own are black there."""
+    """Keep a picture of the screen, or of a box (left, bottom, width, height) of the window.
+
+    The X server takes the picture, because Blender's own screenshots are black there.
+    """
     crop = []
     if box is not None:
         left, bottom, width, height = box

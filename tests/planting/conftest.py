@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What several tests of planting start from."""
+"""The fixture that several tests of planting share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small meshes that tests of `Mesh` ask."""
+"""Small meshes for tests of `Mesh`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HALVES = np.array([[0, 1, 2], [0, 2, 3]])
 
 
 def soup(rng, count):
-    """Triangles at random in a box of size 2, some of them small."""
+    """Random triangles around a box of size 2, some of them small: vertices and triangles."""
     corners = rng.uniform(-1, 1, (count, 1, 3)) + rng.uniform(-1, 1, (count, 3, 3)) * rng.uniform(
         0.01, 1, (count, 1, 1)
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A climb made by formula: four limbs on a ladder, and grounds that are asked for nearness."""
+"""A climb made by formula: four limbs on a ladder, and grounds that return the nearest point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LENGTH = np.array([0.45, 0.45, 0.31, 0.31])  # each of the two bones
 ROOT = np.array([[0.0, -0.38, 0.0], [0.0, -0.38, 0.0], [0.0, -0.4, 0.5], [0.0, -0.4, 0.5]])
 FIRST = np.array([-0.4, -0.4, 0.85, 0.85])  # height of the touching point over the hips as it takes hold
 PHASE = np.array([0.0, 0.5, 0.5, 0.0])
-# From the end joint to the ball and on to the touching point, in the limb's own axes (which stay level).
+# From the end joint to the ball, and from the ball to the tip, in the axes of the end, which stay level.
 BALL = np.array([[0.0, 0.12, -0.06], [0.0, 0.12, -0.06], [0.0, 0.05, 0.05], [0.0, 0.05, 0.05]])
 TIP = np.array([[0.0, 0.06, 0.0], [0.0, 0.06, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
 POLE = np.array([[0.6, 0.8, 0.0], [-0.6, 0.8, 0.0], [0.8, 0.0, -0.6], [-0.8, 0.0, -0.6]])
@@ -25,7 +25,7 @@ POLE = np.array([[0.6, 0.8, 0.0], [-0.6, 0.8, 0.0], [0.8, 0.0, -0.6], [-0.8, 0.0
 
 @dataclass(frozen=True)
 class Climb:
-    """A clip, when its limbs hold on (F, 4), and the heights of the rungs that it was made for."""
+    """A clip, the frames on which its limbs hold on (F, 4), and the heights of the rungs that it was made for."""
 
     clip: Clip
     holding: np.ndarray
@@ -33,7 +33,7 @@ class Climb:
 
 
 def make_climb(seconds=8.0, fps=FPS) -> Climb:
-    """Climb along z before a ladder at y = 0, the touching points on rungs at whole multiples of SPACING."""
+    """A climb along z in front of a ladder at y = 0, with touching points on rungs at multiples of SPACING."""
     time = np.arange(round(seconds * fps)) / fps
     phase, count = np.modf(time[:, None] / CYCLE + PHASE + 4.0)
     holding = phase < HOLD
@@ -51,7 +51,7 @@ def make_climb(seconds=8.0, fps=FPS) -> Climb:
 
 
 def _roots(height):
-    """y and z of the roots (F, 4, 2)."""
+    """The y and z of the roots (F, 4, 2) for heights (F,)."""
     return ROOT[:, 1:] + np.stack([np.zeros_like(height), 1.0 + height], axis=-1)[:, None]
 
 
@@ -88,7 +88,7 @@ def _matrices(places, axes):
 
 
 def ladder(heights, y=0.0, radius=RADIUS):
-    """A ground of rungs along x: the nearest point of any, or the crossing of a line along z."""
+    """A ground of rungs along x: the nearest point on any rung."""
     heights = np.asarray(heights)
 
     def ground(points, down):
@@ -104,7 +104,7 @@ def ladder(heights, y=0.0, radius=RADIUS):
 
 
 def wall(place, normal):
-    """A ground of one endless sheet through a place, asked for nearness."""
+    """A ground of one endless plane through `place`: the nearest point on the plane."""
     place, normal = np.asarray(place, float), _unit(np.asarray(normal, float))
 
     def ground(points, down):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Gaits made by formula, with known contacts of heel and ball: paths that stand exactly, slide, sink or tremble.
+"""Gaits made by formula, with known contacts of heel and ball: feet stand exactly, slide, sink or tremble.
 
-A foot is a stiff line from heel to ball. It lands on one end or flat, lies flat, rises about the ball and swings to its
-next footprint. Lengths are shares of the leg until `Gait.leg` scales them, x is the way, z is up, times are seconds.
+A foot is a rigid line from heel to ball. It lands on one end or flat, lies flat, rises about the ball and swings to its
+next footprint. Lengths are shares of the leg until `Gait.leg` scales them. The figure walks along x, z is up, and times
+are in seconds.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ BUMPS: dict[str, Ease] = {
 
 @dataclass(frozen=True)
 class Style:
-    """How a figure walks: shares of the cycle, lengths in legs, pitches in radians (toes up is positive)."""
+    """The parameters of a walk: shares of the cycle, lengths in legs, pitches in radians (toes up is positive)."""
 
     cycle: float
     flat: float  # The whole sole is down from this share of the cycle on; the foot lands at 0.
@@ -71,7 +72,7 @@ SIDES = (0.1, -0.1)
 
 @dataclass(frozen=True)
 class Gait:
-    """Paths (F, 2, 3) of heel and ball, `standing` (F, 2, 2) the truth about them, `leg` the length of the leg."""
+    """Paths (F, 2, 3) of heels and balls, their true contacts `standing` (F, 2 feet, 2 parts), and the leg's length."""
 
     heel: Array
     ball: Array
@@ -91,10 +92,10 @@ def make_gait(
     leg: float = 1.0,
     seed: int = 0,
 ) -> Gait:
-    """A gait of some seconds; standing feet slide ahead and sink by these shares of the leg, and all points tremble."""
+    """A gait. Standing feet slide ahead and sink by shares of the leg; all points tremble with deviation `noise`."""
     style = STYLES[style] if isinstance(style, str) else style
     time = np.arange(round(seconds * fps)) / fps
-    # No landing falls on a frame of every rate alike.
+    # Without this offset landings would fall on frames at all frame rates alike.
     feet = [_foot(style, time + 0.0137, index, slide, sink) for index in range(2)]
     heel, ball, standing = (np.stack(rows, axis=1) for rows in zip(*feet, strict=True))
     tremble = np.random.default_rng(seed).normal(0.0, 1.0, (2, *heel.shape)) * noise
@@ -102,7 +103,7 @@ def make_gait(
 
 
 def make_loose_gait(fps: float = 60.0, *, ease: str = "smooth", bump: str = "sine", noise: float = 0.0) -> Gait:
-    """A slow walk whose heels and balls each stand and swing by themselves, so that feet change their length."""
+    """A slow walk whose heels and balls stand and swing independently, so that feet change their length."""
     time, cycle, stride = np.arange(round(8.0 * fps)) / fps + 0.0137, 1.65, 1.0
     paths = np.zeros((2, len(time), 2, 3))
     standing = np.zeros((len(time), 2, 2), bool)
@@ -135,8 +136,9 @@ def on_treadmill(gait: Gait, style: str) -> Gait:
 
 
 def retargeted(gait: Gait, style: str, scale: float, radius: float = np.inf, bob: float = 0.0) -> Gait:
-    """The same gait with legs scaled below hips that go on as before, on a curve of that radius (legs), and `bob` by so
-    much (legs) with every step.
+    """The same gait with legs scaled by `scale` under hips that move as before.
+
+    The way may be a curve of a `radius`, and the hips may go up and down by `bob` with every step, both in legs.
     """
     time = np.arange(len(gait.heel))[:, None] / gait.fps
     height = 1.0 + bob * np.sin(4 * np.pi * time / STYLES[style].cycle)
@@ -146,7 +148,7 @@ def retargeted(gait: Gait, style: str, scale: float, radius: float = np.inf, bob
 
 
 def _bent(path: Array, radius: float) -> Array:
-    """A path (F, L, 3) along x with that axis laid on a circle, which turns left."""
+    """A path (F, L, 3) along x, bent so that the x axis lies on a circle that turns left."""
     if np.isinf(radius):
         return path
     angle, reach = path[..., 0] / radius, radius - path[..., 1]
@@ -154,7 +156,7 @@ def _bent(path: Array, radius: float) -> Array:
 
 
 def _foot(style: Style, time: Array, index: int, slide: float, sink: float) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Heel and ball (F, 3) of one foot, and when they stand (F, 2)."""
+    """The paths (F, 3) of heel and ball of one foot, and whether each stands (F, 2)."""
     stride, phase = np.divmod(time / style.cycle + 0.5 * index, 1.0)
     swing = np.clip((phase - style.toe_off) / (1 - style.toe_off), 0.0, 1.0)
     pitch = _pitch(style, phase, swing)
@@ -165,7 +167,7 @@ def _foot(style: Style, time: Array, index: int, slide: float, sink: float) -> t
     flat = before[0] + ease * (after[0] - before[0]) + share * (slide * forward + [0.0, 0.0, -sink])
     flat[:, 2] += style.lift * BUMPS[style.bump](swing)
     along = np.cos(pitch)[:, None] * forward + np.sin(pitch)[:, None] * [0.0, 0.0, 1.0]
-    # About the heel while the toes are up, about the ball while the heel is.
+    # The foot turns about the heel while the toes are up, and about the ball while the heel is up.
     heel = np.where(pitch[:, None] > 0, flat, flat + FOOT * (forward - along))
     landed = phase < style.toe_off
     heels, balls = (_parts(style, phase) & landed[:, None]).T
@@ -173,7 +175,7 @@ def _foot(style: Style, time: Array, index: int, slide: float, sink: float) -> t
 
 
 def _parts(style: Style, phase: Array) -> NDArray[np.bool_]:
-    """Heel and ball (F, 2) that are down by the phase alone."""
+    """Whether heel and ball are down (F, 2), by the phase alone."""
     first, second = phase >= 0, phase >= style.flat
     heel, ball = (second, first) if style.landing < 0 else (first, second)
     return np.stack([heel & (phase < style.heel_off) & (style.tilt == 0), ball], axis=-1)
@@ -188,7 +190,7 @@ def _pitch(style: Style, phase: Array, swing: Array) -> Array:
 
 
 def _footprint(style: Style, stride: Array, index: int) -> tuple[Array, Array, Array]:
-    """Place (F, 3) of the heel of a flat foot, its heading and its side, on its n-th stride."""
+    """The place (F, 3) of the heel of a flat foot, its heading and its side, by the number of its `stride` (F,)."""
     step = 2 * stride - index
     heading = style.turn * step
     forward = np.stack([np.cos(heading), np.sin(heading), np.zeros_like(heading)], axis=-1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Grounds made by formula: parts by name that may move, each a plain ground in its own space."""
+"""Grounds made by formula, of named parts that may move. Each part is a plain ground in its own space."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """The nearest of several parts, over and under each point, or with `down` None the nearest of all."""
+    """The nearest of several parts along the line `down` through each point, or in any direction if `down` is None."""
 
     parts: tuple[Part, ...]
     down: np.ndarray | None = field(default_factory=lambda: np.array([0.0, 0.0, -1.0]))
@@ -60,7 +60,7 @@ def turned(matrices, vectors):
 
 
 def plate(height=0.0, along=(-np.inf, np.inf), rise=0.0):
-    """A sheet over a range of x, level or rising along it; asked along any direction."""
+    """A plane over a range of x, level or rising along x, that is met along any direction `down`."""
     normal = np.array([-rise, 0.0, 1.0]) / np.hypot(rise, 1.0)
 
     def ground(points, down):
@@ -73,7 +73,7 @@ def plate(height=0.0, along=(-np.inf, np.inf), rise=0.0):
 
 
 def moving(time, *, speed=(0.0, 0.0, 0.0), turning=0.0, rocking=0.0, period=3.0):
-    """A motion (F, 4, 4) over times (F,): a constant speed, a turn about z in radians a second, a rocking about x."""
+    """A motion (F, 4, 4) over times (F,): constant speed, a turn about z in radians a second, and rocking about x."""
     matrices = np.tile(np.eye(4), (len(time), 1, 1))
     yaw, roll = turning * time, rocking * np.sin(2 * np.pi * time / period)
     c, s, cr, sr = np.cos(yaw), np.sin(yaw), np.cos(roll), np.sin(roll)

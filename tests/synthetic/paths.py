@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Smooth closed paths of targets and options, and how far they keep from the contract's singularities."""
+"""Smooth closed paths of targets and options, and their distances from the singularities of the contract."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def curve(rng, count, dims):
 
 
 def number(rng, count, least, greatest):
-    """A number that wanders over the whole of its range."""
+    """A path of numbers that goes over the whole range from `least` to `greatest`."""
     return least + (greatest - least) * (0.5 - 0.5 * np.cos(3 * curve(rng, count, 1)[:, 0]))
 
 
@@ -73,7 +73,7 @@ class Path:
 
     @cached_property
     def change(self):
-        """How much all inputs together change from row to row, in reaches, radians and parts of weights."""
+        """The sum of the changes of all inputs from row to row, in reaches, radians and shares of weights."""
         inputs = (self.target, *self.options.values())
         return sum(limbs.length(np.diff(value, axis=0).reshape(len(value) - 1, -1)) for value in inputs)
 
@@ -83,7 +83,7 @@ class Path:
 
     @cached_property
     def goal(self):
-        """Where the end shall be before the cone."""
+        """The wanted place of the end, before the cone limit."""
         full = self.without("weight", "pole", "twist", "cone").solved().end
         return self.end + self.weight[:, None] * (full - self.end)
 
@@ -93,7 +93,7 @@ class Path:
 
     @cached_property
     def own_bend(self):
-        """The limb's bend on the new line: the nearest, or carried by Rodrigues' formula."""
+        """The limb's bend on the new line: the nearest bend, or the old one turned by Rodrigues' formula."""
         if self.bend == "nearest":
             return unit(reject(self.mid, self.line))
         line, across = unit(self.end), np.cross(unit(self.end), self.line)
@@ -103,7 +103,7 @@ class Path:
 
 
 def path(seed, rows, kinds, bend="carried"):
-    """A random limb that is bent, with a random path of targets and of the options of these kinds."""
+    """A random bent limb, with random paths of targets and of the options of these `kinds`."""
     rng = np.random.default_rng(seed)
     while True:
         root, mid, end = (p[0] for p in limbs.positions(rng, 1, (0.3, 0.7)))
@@ -114,11 +114,15 @@ def path(seed, rows, kinds, bend="carried"):
     return Path(mid, end, target, {k: v for kind in kinds for k, v in OPTIONS[kind](rng, rows).items()}, bend)
 
 
-# Distances of each row, in reaches and radians
+# Functions of the distances of each row, in reaches and radians
 
 
 def from_singularities(path):
-    """Target or goal on the root, opposite lines, pole along the line or opposite, nearest on the line, the cone's."""
+    """The distance of each row from the nearest singularity.
+
+    Singularities are a target or goal on the root, opposite lines, a pole along the line or opposite to the bend, the
+    nearest bend on the line, and those of the cone.
+    """
     part = path.weight * path.options.get("pole_weight", 1.0) if "pole" in path.options else np.zeros(len(path.line))
     distances = [limbs.length(path.target), limbs.length(path.goal)]
     if path.bend == "nearest":
@@ -135,7 +139,11 @@ def from_singularities(path):
 
 
 def cone_distances(path):
-    """From the axis along the line and from the arc opposite, where the wish is outside the cone; from the parting."""
+    """The distances of the cone's axis from the line, of the bend from opposite to the axis, and of the circle of mid
+    joints from parting from the cone.
+
+    The first two are half a turn where the wished mid joint is inside the cone.
+    """
     axis, line, wished = path.options["cone_axis"], path.line, path.without("cone").solved().mid
     size = np.maximum(path.options["cone_angle"], angle(path.mid, axis))
     inside, upper = angle(wished, axis) <= size, limbs.length(path.mid)
@@ -147,7 +155,10 @@ def cone_distances(path):
 
 
 def from_edges(path):
-    """Full reach without softening, the fold, and where circle and cone part. Angle limits keep from the first two."""
+    """The distance of each row from full reach without softening, from the fold, and from where circle and cone part.
+
+    Angle limits keep a limb from full reach and from the fold.
+    """
     upper, lower = limbs.length(path.mid), limbs.length(path.end - path.mid)
     far = limbs.length(path.goal if "weight" in path.options else path.target)
     distances = [np.ones_like(far)]
@@ -174,7 +185,7 @@ def turn_between(q, r):
 
 @dataclass(frozen=True)
 class Posed:
-    """The path's limb under an ancestor, with a hinge in mid-joint space and goals of the end joint (quaternions)."""
+    """The limb of a path under an ancestor, with a hinge in mid-joint space and end goals as quaternions."""
 
     path: Path
     frame: np.ndarray
@@ -202,7 +213,7 @@ class Posed:
 
 
 def posed(path, seed, ancestor):
-    """A limb whose hinge lies along neither of its bones."""
+    """The limb of a `path` under a random ancestor of a kind, with a hinge that lies along neither bone."""
     rng = np.random.default_rng(1000 + seed)
     frame, own = limbs.ancestor(rng, 1, ancestor)[0], limbs.rotations(rng, 3)
     own[0] = np.eye(3)
@@ -214,15 +225,16 @@ def posed(path, seed, ancestor):
 
 
 def turned(corrections):
-    """The largest turn from row to row of any of these corrections."""
+    """The largest turn from row to row among these corrections."""
     wide = [np.asarray(q, np.float64) for q in corrections]
     return np.max([turn_between(q[:-1], q[1:]) for q in wide], axis=0)
 
 
 def from_turning_singularities(posed, roll):
-    """Bones opposite to their old directions; at partial weight a roll or an end goal half a turn away.
+    """The distance of each row from the nearest singularity of the turns.
 
-    At partial weight also the lower bone along its hinge, which leaves no turn about it.
+    Singularities are bones opposite to their old directions. At partial weight they are also a roll or an end goal half
+    a turn away, and a lower bone along its hinge, about which no turn is defined.
     """
     s = posed.solved("pose")
     opposite = [pi - angle_of(s.root), pi - angle_of(s.mid)]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A run as laboratories measure it: markers on shoes that brake as they land and roll over the toes as they leave.
+"""Runs as laboratories measure them: markers on shoes that brake as they land and roll over the toes as they leave.
 
-Unlike the gaits of `gaits`, nothing of a foot ever stands exactly: it strikes the ground while it still goes ahead and
-down, its shoe gives way, its heel rises from the middle of the stance on, at last its ball leaves with the toes still
-down, and the paths are low-pass filtered. Durations and speeds are those of runners at 3 to 4.5 m/s with rear-foot
-strike (Novacheck, The biomechanics of running, Gait and Posture 7, 1998). Lengths are leg lengths, x is the way.
+Unlike in the gaits of `gaits`, no point of a foot ever stands exactly. A foot strikes the ground while it still moves
+ahead and down, and its shoe gives way. Its heel rises from the middle of the stance on, and in the end its ball leaves
+the ground with the toes still down. The paths are low-pass filtered. Durations and speeds are those of runners at 3 to
+4.5 m/s with rear-foot strike (Novacheck, The biomechanics of running, Gait and Posture 7, 1998). Lengths are in legs,
+and the figure runs along x.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ TOES = 0.075
 
 @dataclass(frozen=True)
 class RunStyle:
-    """How a figure runs: speeds in legs a second, times in shares of the stance, pitches in radians (toes up)."""
+    """The parameters of a run: speeds in legs a second, times in shares of the stance, pitches in radians (toes up)."""
 
     speed: float = 4.33  # 3.9 m/s by a leg of 0.9 m.
     cycle: float = 0.69
     duty: float = 0.37
-    pitch: float = 0.26  # Of the foot as it strikes; below zero the ball strikes first.
+    pitch: float = 0.26  # Pitch of the foot as it strikes; below zero the ball strikes first.
     flat: float = 0.2
     heel_off: float = 0.5
     ball_off: float = 0.8
     leaving: float = 1.15
     toes: float = 0.7  # Pitch of the toes as they leave.
-    brakes: float = 0.14  # Until then the shoe slides and sinks.
+    brakes: float = 0.14  # The time until which the shoe slides and sinks.
     strike: tuple[float, float] = (1.5, -1.0)  # Velocity of the striking end, ahead and up.
     creep: float = 0.012
 
@@ -46,7 +47,7 @@ RUNS = {
 def make_run(
     style: str = "rear-foot run", fps: float = 120.0, *, seconds: float = 5.0, noise: float = 1e-3, cutoff: float = 15.0
 ) -> Gait:
-    """A run of some seconds. Markers tremble by so much (legs) before a low-pass filter of that cut-off (Hz)."""
+    """A run. Markers tremble with deviation `noise` (legs) before a low-pass filter with a `cutoff` (Hz)."""
     kind, fine = RUNS[style], 960.0
     time = np.arange(-96, round(seconds * fine) + 96) / fine
     feet = [_foot(kind, time + 0.0137, index) for index in range(2)]
@@ -61,7 +62,7 @@ def make_run(
 
 
 def _low_pass(paths: Array, fps: float, cutoff: float) -> Array:
-    """Paths (P, F, ...) after a Gaussian filter without lag, at half power at the cut-off (Hz)."""
+    """Paths (P, F, ...) after a Gaussian filter without lag that has half power at `cutoff` (Hz)."""
     deviation = np.sqrt(np.log(2.0)) / (2.0 * np.pi * cutoff) * fps
     lags = np.arange(-int(4 * deviation) - 1, int(4 * deviation) + 2)
     weights = np.exp(-0.5 * (lags / deviation) ** 2)
@@ -70,7 +71,7 @@ def _low_pass(paths: Array, fps: float, cutoff: float) -> Array:
 
 
 def _foot(kind: RunStyle, time: Array, index: int) -> tuple[Array, Array, Array]:
-    """Heel and ball (F, 3) of one foot, and when any of its sole is on the ground (F,)."""
+    """The paths (F, 3) of heel and ball of one foot, and whether any of its sole is on the ground (F,)."""
     stride, phase = np.divmod(time / kind.cycle + 0.5 * index, 1.0)
     start = kind.cycle * kind.speed * (stride - 0.5 * index)
     stance = phase < kind.duty
@@ -84,10 +85,10 @@ def _foot(kind: RunStyle, time: Array, index: int) -> tuple[Array, Array, Array]
 
 
 def _stance(kind: RunStyle, share: Array) -> Array:
-    """Ball and heel (2, 2, F), ahead and up, at shares of the stance (F,)."""
+    """The places (2, 2, F) of ball and heel, ahead and up, at shares of the stance (F,)."""
     time = kind.duty * kind.cycle
     left = np.maximum(1.0 - np.maximum(share, 0.0) / kind.brakes, 0.0)
-    # The speed of the striking end falls to nothing over the time that the shoe brakes: parabolas that end at rest.
+    # While the shoe brakes, the speed of the striking end falls linearly to zero, apart from the creep.
     brake = 0.5 * kind.brakes * time * left**2
     x, z = -kind.strike[0] * brake + kind.creep * share, -kind.strike[1] * brake
     landing = kind.pitch * np.maximum(1.0 - share / kind.flat, 0.0) ** 1.5
@@ -106,7 +107,7 @@ def _stance(kind: RunStyle, share: Array) -> Array:
 
 
 def _swing(kind: RunStyle, share: Array, heel: int) -> Array:
-    """Ball or heel (2, F), ahead and up, at shares of the swing (F,): cubics through a point in its middle."""
+    """The place (2, F) of ball or heel, ahead and up, at shares of the swing (F,): two cubics that meet halfway."""
     stance, swing = kind.duty * kind.cycle, (1 - kind.duty) * kind.cycle
     step = 1e-4
     end, before = (_stance(kind, np.array([at]))[heel, :, 0] for at in (1.0, 1.0 - step))
@@ -121,7 +122,7 @@ def _swing(kind: RunStyle, share: Array, heel: int) -> Array:
 
 
 def _cubic(start: Array, leaves: Array, end: Array, arrives: Array, seconds: float, share: Array) -> Array:
-    """Points (2, F) on the cubic between two places with those velocities there."""
+    """The points (2, F) on the cubic from `start` with velocity `leaves` to `end` with velocity `arrives`."""
     t = share
     bases = (1 + 2 * t) * (1 - t) ** 2, t * (1 - t) ** 2, t * t * (3 - 2 * t), t * t * (t - 1)
     rows = start, seconds * leaves, end, seconds * arrives

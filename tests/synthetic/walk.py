@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A walk made by formula, with known contacts: feet that stand, roll over heel and ball, and swing."""
+"""A walk made by formula, with known contacts: feet stand, roll over the ball, and swing."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ik2bone.rotations import level_part
 
 UPPER, LOWER, FOOT, BALL, STEP, CYCLE, STAND = 0.5, 0.5, 0.18, 0.05, 0.62, 1.1, 0.62
 HIP_HEIGHT, ANKLE = 1.02, 0.12
-# Share of the cycle at which a foot begins to roll.
+# The share of the cycle at which a foot starts to roll.
 ROLL = 0.35
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A clip and the truth about it: `standing` (F, L) feet."""
+    """A clip and its true contacts: whether each foot is `standing` (F, L)."""
 
     clip: Clip
     standing: np.ndarray
 
 
 def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0, turn=0.0, roll=0.0) -> Walk:
-    """Walk along x, turned by `turn` radians about up, each foot standing for STAND of its cycle.
+    """A walk along x, turned by `turn` radians about up. Each foot stands for the share STAND of its cycle.
 
-    Before it leaves, it rolls by `roll` radians over its ball, with stiff toes.
+    Before a foot leaves the ground, it rolls by `roll` radians over its ball, with rigid toes.
     """
     time = np.arange(round(seconds * fps)) / fps
     phase = (time[:, None] / CYCLE + np.array([0.0, 0.5])) % 1.0
@@ -60,14 +60,14 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
 
 
 def _rigid(hip, knee, ankle):
-    """Knee and ankle with exact bone lengths, whatever was out of reach."""
+    """The knee and the ankle with exact bone lengths, also where the ankle was out of reach."""
     upper, lower = knee - hip, ankle - knee
     knee = hip + UPPER * upper / np.linalg.norm(upper, axis=-1, keepdims=True)
     return knee, knee + LOWER * lower / np.linalg.norm(lower, axis=-1, keepdims=True)
 
 
 def pointing(start, end):
-    """Axes with y along the bone and x sideways."""
+    """The axes of a bone from `start` to `end`, with y along the bone and x sideways."""
     along = end - start
     along = along / np.linalg.norm(along, axis=-1, keepdims=True)
     side = np.broadcast_to([0.0, 1.0, 0.0], along.shape)
@@ -91,13 +91,13 @@ def _rotation_z(angle):
 
 
 def in_place(clip):
-    """The same clip on a treadmill: every joint without the hips' level travel."""
+    """The same clip on a treadmill: all joints are moved back by the level travel of the hips."""
     middle = clip.hip.mean(axis=1)
     return clip.moved(level_part(middle[0] - middle, clip.up))
 
 
 def overstretched(clip):
-    """The same clip with every nearly straight knee pushed to the other side of its leg, as noise does."""
+    """The same clip with every nearly straight knee moved to the other side of its leg, as noise would do."""
     line = clip.ankle - clip.hip
     line /= np.linalg.norm(line, axis=-1, keepdims=True)
     out = clip.knee - clip.hip
@@ -110,7 +110,7 @@ def overstretched(clip):
 
 
 def height_field(height):
-    """A ground from z = height(x, y); normals by differences."""
+    """The ground z = height(x, y), with normals by differences."""
 
     def ground(points, _down):
         x, y, step = points[:, 0], points[:, 1], 1e-5
@@ -129,7 +129,7 @@ NOTHING = lambda points, down: (points, np.tile(-down, (len(points), 1)), np.zer
 
 
 def planted(clip: Clip, plan) -> Clip:
-    """The clip with a plan's rotations and hips offset applied by plain matrix products, without own scales."""
+    """The clip with the rotations and the hips offset of a plan, by plain matrix products and without own scales."""
     turns = [matrices_of(np.zeros((*q.shape[:-1], 3)), rotations_of(q)) for q in np.moveaxis(plan.rotations, 2, 0)]
     thigh = clip.thigh.copy()
     thigh[..., :3, 3] += plan.hips_offset[:, None]

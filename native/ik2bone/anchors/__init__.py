@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Where feet stand: one anchor a stance, chosen together."""
+"""Where feet stand: one anchor a stance. All anchors are chosen together."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where feet stand: anchors, which ride along with supports that move and carry the figure with them."""
+"""Where feet stand: anchors, which move with their supports, and how far moving supports carry the figure."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from ..ground.query import Ground, Support, ask, support_of
 from ..notes import Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, vector_from_matrix
 
-# A support that turns farther (degrees) under a standing foot twists the leg visibly.
+# A support that turns by more than this (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """One standing of one foot: where `part` of it ("ball" or "heel") stood in the clip and stands now, world space.
+    """One stance of one foot: where its `part` ("ball" or "heel") stood in the clip and where it stands now, in world
+    space. The part "swing" marks a place over which a foot swings.
 
-    `origin` and `point` (3,) are the joint or heel point before and after, `turn` (3, 3) maps the clip's level ground
-    onto the slope, `found` tells whether there was a surface, and `foothold` (3,) where that lies under the point:
-    without one that is the point itself. They hold as the foot comes to stand, the figure `carried` (3,) so far by
-    then; a `support` that moves takes them along by its `motion` (F, 4, 4) from there.
+    `origin` (3,) is the ball joint or heel point in the clip, and `point` (3,) the place where it shall be. `turn`
+    (3, 3) maps the clip's level ground onto the slope. `found` tells whether there was a surface. `foothold` (3,) is
+    the place on the surface under `point`, or `point` itself if there was no surface. `carried` (3,) is how far
+    supports had carried the figure. All of these hold for the frame on which the foot comes to stand. From there a
+    moving `support` takes them along by its `motion` (F, 4, 4).
     """
 
     stance: Stance
@@ -41,55 +43,56 @@ class Anchor:
     motion: Array | None = None
 
     def on(self, support: Support, frame: int) -> Anchor:
-        """The same anchor on a support where that is on a frame."""
+        """The same anchor on a support. Its motion counts from the pose that the support has on `frame`."""
         motion = None if support.motion is None else support.motion @ inverse_of(support.motion[frame])
         return replace(self, support=support.name, motion=motion)
 
     @property
     def move(self) -> Array:
-        """How far the ground moves the foot (3,), apart from what the figure is carried."""
+        """The move (3,) of the foot that the ground asks for, without how far the figure is carried."""
         return self.point - self.origin - self.carried
 
     def cut(self, first: int, last: int) -> Anchor:
-        """The same anchor, its frames counted from the first of [first, last)."""
+        """The same anchor in frames [first, last) of the clip, counted from `first`."""
         motion = None if self.motion is None else self.motion[first:last]
         return replace(self, stance=self.stance.moved(-first), motion=motion)
 
     def carried_by(self, motion: Array) -> Anchor:
-        """The anchor in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in this."""
+        """The same anchor moved by a rigid `motion` (F, 4, 4), such as a carrier's."""
         own = np.eye(4) if self.motion is None else self.motion
         return replace(self, motion=motion @ own)
 
     def delayed(self, count: int) -> Anchor:
-        """The anchor with so many frames before it."""
+        """The same anchor with `count` frames put before the first, on which the support rests."""
         motion = None if self.motion is None else self.motion[np.maximum(np.arange(-count, len(self.motion)), 0)]
         return replace(self, stance=self.stance.moved(count), motion=motion)
 
     def points(self, frames: int) -> Array:
-        """Where the standing point is (F, 3)."""
+        """The path (F, 3) of the standing point."""
         if self.motion is None:
             return np.broadcast_to(self.point, (frames, 3))
         return self.motion[:, :3, :3] @ self.point + self.motion[:, :3, 3]
 
     def foothold_on(self, frame: int) -> Array:
-        """Where the surface lies under it (3,) on a frame."""
+        """The place (3,) of the surface under the standing point on a frame."""
         return self.foothold if self.motion is None else move_points(self.motion[frame], self.foothold)
 
     def turns(self, frames: Indices | slice | int) -> Array:
-        """How the foot is turned on some frames (N, 3, 3); (3, 3) on one of them, or where it is the same on all."""
+        """The turns of the foot on some frames (N, 3, 3); (3, 3) for one frame, or if all turns are the same."""
         return self.turn if self.motion is None else nearest_rotations(self.motion[frames, :3, :3]) @ self.turn
 
 
 def on_supports(anchors: Iterable[Anchor], ground: Ground, frames: Iterable[int]) -> list[Anchor]:
-    """The anchors on what their footholds belong to, each where that is on its frame."""
+    """The anchors on the supports of their footholds, each looked up on its own frame."""
     pairs = zip(anchors, frames, strict=True)
     return [a.on(support_of(ground, a.foothold, frame), frame) if a.found else a for a, frame in pairs]
 
 
 def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
-    """How far (F, 3) anchors, in order of time, have carried the figure since the first of them came to stand.
+    """How far (F, 3) supports have carried the figure since the first of the anchors, in order of time, came to stand.
 
-    While feet stand it moves as their anchors do on the mean; with no foot on the ground it goes on as it was.
+    While feet stand, the figure moves by the mean motion of their anchors. While no foot stands, it moves on with the
+    support of the stance that began last; before the first stance, with that of the first.
     """
     standing = list(anchors)
     if all(anchor.motion is None for anchor in standing):
@@ -109,7 +112,7 @@ def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
 
 
 def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
-    """Notes about supports that turn so far under standing feet that the body should turn with them."""
+    """Notes about supports that turn by more than `TWIST` under standing feet: the body should turn with them."""
     most: dict[str, float] = {}
     for anchor in anchors:
         if anchor.motion is not None:
@@ -120,7 +123,7 @@ def tell_turns(anchors: Iterable[Anchor]) -> list[Note]:
 
 
 def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int, steepest: float) -> list[Note]:
-    """A note about standings on ground steeper than feet stand on (radians), of a clip of so many frames."""
+    """A note about stances on ground steeper than `steepest` (radians), in a clip of `frames` frames."""
     if not anchors:
         return []
     first = np.clip([anchor.stance.start for anchor in anchors], 0, frames - 1)
@@ -132,7 +135,7 @@ def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int
 
 
 class StandingAnchors:
-    """The anchors on which feet stand, found by foot and frame without a look at all others."""
+    """The anchors on which feet stand, found by foot and frame without a search through all of them."""
 
     def __init__(self, anchors: Iterable[Anchor]) -> None:
         self.legs: dict[int, list[Anchor]] = {}
@@ -142,25 +145,25 @@ class StandingAnchors:
         self.starts = {leg: [anchor.stance.start for anchor in own] for leg, own in self.legs.items()}
 
     def at(self, leg: int, frame: int, part: str = "") -> Anchor | None:
-        """The anchor that a foot stands on, by a part of it where one is named."""
+        """The anchor on which a foot stands on a frame, with the `part` if one is named. None if there is none."""
         own = self.legs.get(leg, [])
         row = bisect_right(self.starts.get(leg, []), frame) - 1
         stands = row >= 0 and frame < own[row].stance.end and part in ("", own[row].part)
         return own[row] if stands else None
 
     def unridden(self, leg: int, frames: tuple[int, int], path: Array) -> Array:
-        """A path (N, 3) of a foot that stands on frames [first, last), without what its support moves it there."""
+        """The path (N, 3) of a foot on frames [first, last) of one stance, without the motion of its support."""
         anchor = self.at(leg, frames[0])
         if anchor is None or anchor.motion is None:
             return path
         return move_points(inverse_of(anchor.motion[slice(*frames)]), path)
 
     def ridden(self, leg: int, frames: tuple[int, int], ways: Array) -> Array:
-        """Ways (N, 3) in that path, turned back as its support lies on each frame."""
+        """Vectors (N, 3) in a path of `unridden`, turned into the world by the support's rotation on each frame."""
         anchor = self.at(leg, frames[0])
         return ways if anchor is None or anchor.motion is None else turn_vectors(anchor.motion[slice(*frames)], ways)
 
 
 def shortened(ways: Array, near: float) -> Array:
-    """Ways (..., 3), hardly shortened while they are short, and nowhere longer than `near`."""
+    """Vectors (..., 3) limited in length: short ones hardly change, and none is longer than `near`."""
     return ways * (near / np.sqrt(np.sum(ways**2, axis=-1, keepdims=True) + near**2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Choice of footsteps: one anchor a stance, chosen together, moved to where they cost least, with time between them."""
+"""Choice of footsteps: one anchor a stance, chosen together, moved to where it costs least, with time between them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,24 +21,25 @@ from .lying import leave_lying
 from .search import best_shifts
 from .time import give_time
 
-# A foot that does not stand for longer than this (s) follows the ground below it about so often, and so long before the
-# clip begins, or after it ends, it stands.
+# A foot that swings for longer than this (s) gets an anchor on the ground below it about once in this time. A foot
+# counts as standing this long before its first stance and after its last one, but never within the clip.
 LONG = 0.6
-# From the standing point to each end of a sole the ground is asked for in so many places, so that a plank is found that
-# is as wide as a quarter of that way.
+# The ground is asked for at this number of places from the standing point to each end of a sole, so that a plank is
+# found that is as wide as a quarter of the distance.
 ALONG = 4
 
 
 def find_anchors(
     clip: Clip, sole: Sole, heel: Array, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) that feet can hold, one or more, and an anchor for each stance of them, on the surface nearest
-    to where the foot stood, raised as the foot before it was.
+    """The contacts (F, L, 2) that feet can hold, and an anchor for each of their stances. There has to be at least one
+    contact. The anchor lies on the surface nearest to where the foot stood in the clip, raised as the foot before it
+    was.
 
-    Frames in which feet need time to get from one anchor to the next are no contacts, unless they are kept. A foot that
-    swings as the clip begins or ends, or for long, gets anchors there with the part "swing". `heel` (F, L, 3) are the
-    heels' paths, `ride` (F, 3) is how far the figure is carried over the frames, where that is not told by the supports
-    it stands on. Places where people want feet to stand are kept.
+    Contacts are dropped on frames that feet need to get from one anchor to the next, unless they are in `feet.kept`. A
+    foot that swings as the clip begins or ends, or for longer than `LONG`, gets anchors there with the part "swing".
+    `heel` (F, L, 3) are the heels' paths. `ride` (F, 3) is how far the figure is carried over the frames, None if this
+    follows from the supports of the anchors. Places where users want feet to stand are kept.
     """
     contacts = feet.standing
     prints = stance_footprints(clip, sole, heel, contacts)
@@ -48,7 +49,7 @@ def find_anchors(
     shifts = best_shifts(clip, site, carried, fixed)
     anchors = _anchors(site, shifts, carried, settings.use_slope)
     if fixed.any():
-        # A joint over a sole that is turned with a slope is not right above where that touches the ground.
+        # On a slope the joint is not vertically above the place where the sole touches the ground.
         rows = fixed & [anchor.found for anchor in anchors]
         away = (np.array([anchor.point for anchor in anchors]) - wished)[rows] / clip.leg
         shifts[rows] -= np.einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
@@ -59,7 +60,7 @@ def find_anchors(
 
 
 def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Array:
-    """Where people want the standing points (N, 3) as the feet come to stand, NaN where they want nothing."""
+    """Where users want the standing points (N, 3) as the feet come to stand, NaN without a wish."""
     wished = np.full_like(prints.origin, np.nan)
     for row, (span, part, frame) in enumerate(zip(prints.spans, prints.parts, prints.frame, strict=True)):
         for place in places:
@@ -67,7 +68,7 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
             if meets and (place.leg, place.part) == (span.leg, part):
                 point, start = np.array(place.point), max(place.start, 0)
                 motion = support_of(ground, point, start).motion
-                # What stands there goes along with its support.
+                # The place moves with its support up to the footprint's frame.
                 way = np.eye(4) if motion is None else motion[frame] @ inverse_of(motion[start])
                 wished[row] = move_points(way, point)
     return wished
@@ -76,11 +77,12 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
 def _settle(
     clip: Clip, ground: Ground, least: float, prints: Footprints, ride: Array | None, wished: Array
 ) -> tuple[Site, Array]:
-    """The ground under the standing points, where it is `wished` (N, 3) that they are if it is anywhere, and how far
-    (N, 3) the figure was carried as the feet came to stand there.
+    """The ground of N stances, and how far (N, 3) the figure was carried as their feet came to stand. `wished` (N, 3)
+    are the places that users want for the standing points, NaN for none.
 
-    Each stance is asked for at the level of the one before it, which matters on stairs without risers and bridges: all
-    of them are asked again for as long as what they found changes the level, or what carries the figure, of others.
+    The ground under each stance is asked for at the level of the stance before it, which matters on bridges and on
+    stairs without risers. It is asked for again as long as answers change the level, or what carries the figure, of
+    other stances.
     """
     count, rows = len(prints.spans), np.arange(len(prints.spans))
     rise, carried = np.zeros(count), np.zeros((count, 3)) if ride is None else ride[prints.frame]
@@ -106,10 +108,10 @@ def _settle(
 
 
 def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
-    """The ground (M, 3) under the standing points of some stances (M,), where there is any (M,), and how far ahead and
-    to the left (M, 2) of them it is.
+    """The ground (M, 3) under the standing points of the stances `rows` (M,), whether there is any (M,), and how far
+    ahead and to the left (M, 2) of the points it was found.
 
-    Into a gap that the sole spans no foot falls: there it is the lower of what lies on both sides.
+    A foot does not fall into a gap that its sole spans, but stays as high as the lower side of the gap.
     """
     points = _about_soles(site.prints.points[rows])
     under = site.ask(rows, points)
@@ -117,7 +119,7 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
     heights = np.where(higher, under.height, -np.inf)
     left, right, (behind, ahead) = heights[:, 1], heights[:, 2], heights[:, 3:].reshape(-1, 2, ALONG).max(axis=2).T
     beside = np.maximum(np.minimum(left, right), np.minimum(behind, ahead))
-    # Where nothing bridges a gap, this is the standing point.
+    # Index 0, the standing point, where the sole spans no gap.
     on = np.arange(len(rows)), (heights == beside[:, None]).argmax(axis=1)
     bridged = beside > -np.inf
     level = np.where(bridged, beside, 0.0)[:, None] * site.leg * site.prints.axes[0, :, 2]
@@ -126,20 +128,24 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
 
 
 def _about_soles(points: Array) -> Array:
-    """Of footprints (M, P, 2) the standing point, sides, and steps to heel and tip (M, 3 + 2 ALONG, 2)."""
+    """The standing points of footprints (M, P, 2), their sides, and places on the way to heel and tip
+    (M, 3 + 2 ALONG, 2).
+    """
     _, heel, _, tip, *sides = np.moveaxis(points[:, :SOLE], 1, 0)
     steps = np.arange(1, ALONG + 1) / ALONG
     return np.stack([0.0 * heel, *sides, *(step * end for end in (heel, tip) for step in steps)], axis=1)
 
 
 def _last_found(rises: Array, found: Mask) -> Array:
-    """For each stance (N,) how far the last one before it that found ground was raised, 0 for the first."""
+    """For each stance (N,) the rise of the last one before it that found ground, 0 without one."""
     last = np.maximum.accumulate(np.where(found, np.arange(len(found)), -1))
     return np.concatenate([[0.0], np.where(last >= 0, rises[last], 0.0)[:-1]])
 
 
 def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[Anchor]:
-    """The anchors of N stances whose feet are shifted (N, 2), as the figure was carried (N, 3) by then."""
+    """The anchors of N stances whose feet are shifted (N, 2), in leg lengths ahead and to the left, with the figure
+    `carried` (N, 3) by then. `aligned` tells whether soles are turned along slopes.
+    """
     prints, points = site.prints, site.prints.points + shifts[:, None]
     surface = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
     found = surface.found[:, 0]
@@ -155,14 +161,16 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
 def _swing_anchors(
     clip: Clip, sole: Sole, ground: Ground, settings: Settings, anchors: list[Anchor], ride: Array
 ) -> list[Anchor]:
-    """Anchors on the ground below feet that swing at the clip's first or last frame, or for long."""
+    """Anchors with the part "swing" on the ground below feet that swing at the clip's first or last frame, or for
+    longer than `LONG`.
+    """
     passed = [place for leg in range(clip.legs) for place in _passed(clip, [a for a in anchors if a.stance.leg == leg])]
     if not passed:
         return []
     frames, whens, beside = zip(*passed, strict=True)
     spans = [Stance(anchor.stance.leg, when, when) for when, anchor in zip(whens, beside, strict=True)]
     origin = clip.ball[list(frames), [span.leg for span in spans]]
-    # The clip's own floor may be uneven: it lies where the foot stands next.
+    # The clip's own floor may be uneven: its height is taken from the stance nearest in time.
     over = np.array([sole.ball_height[a.stance.leg] if a.part == "heel" else 0.0 for a in beside])
     level = np.array([anchor.origin for anchor in beside]) @ clip.up + over
     origin = origin + (level - origin @ clip.up)[:, None] * clip.up
@@ -172,13 +180,15 @@ def _swing_anchors(
     below = origin + carried + (rise - prints.height)[:, None] * clip.up
     site = Site(ground, prints, below, below, clip.leg, settings.least)
     own = _anchors(site, np.zeros((len(spans), 2)), carried, settings.use_slope)
-    # Where there is no ground, they go as far up or down as the anchor nearest in time.
+    # Without ground, the foot is moved up or down by as much as in the stance nearest in time.
     goals = [anchor.point + way for anchor, way in zip(own, rise[:, None] * clip.up, strict=True)]
     return [a if a.found else replace(a, point=to, foothold=to) for a, to in zip(own, goals, strict=True)]
 
 
 def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:
-    """Frames on which a foot with such anchors goes by the ground, when it counts as there, and the anchor near by."""
+    """Frames on which a swinging foot with these anchors gets another anchor, each with the frame on which the foot
+    counts as standing there, and the anchor nearest in time.
+    """
     if not anchors:
         return []
     found, (first, last), away = [], (anchors[0], anchors[-1]), round(LONG * clip.fps)

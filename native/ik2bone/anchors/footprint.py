@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Footprints of many stances at once: the ground under them, how uneven it is, and how soles lie along it."""
+"""Footprints of many stances at once: the ground under them, how uneven it is, and how soles are tilted along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,32 +15,34 @@ from ..rotations import cross, dot, level_part, unit
 from ..sole.measure import Sole
 from .time import standing_places
 
-# A footprint is even when its points lie this close to its plane (leg lengths): 2.5 cm, which shoes hide. Edges are
-# kept as far from heel and tip, so that a rolling foot stays clear of them.
+# A footprint is even if the ground at its points is this close to its plane (leg lengths): 2.5 cm, which shoes hide.
+# Heel and tip keep the same distance from edges, so that a rolling foot stays clear of them.
 EVEN = 0.03
-# Half the width of a foot by the distance from its heel to its ball (Winter, 2009: 0.3 and less).
+# Half the width of a foot, as a share of the distance from its heel to its ball (Winter, 2009: 0.3 and less).
 HALF_WIDTH = 0.3
-# A foot comes to its place and leaves it over ground that rises by up to this (rise over run) behind heel and before
-# tip. Measured on steps: at 1 feet stand closer to risers (0.046 leg from the clip's place instead of 0.058), but are
-# lifted more suddenly, and a heel comes under a nosing.
+# Behind the heel and ahead of the tip the ground may rise by up to this (rise over run), as a foot comes to its place
+# and leaves it. Measured on steps: at 1 feet stand closer to risers (0.046 leg from the clip's place instead of 0.058),
+# but are lifted more suddenly, and a heel comes under a nosing.
 APPROACH = 0.6
-# Cost (leg lengths) of each leg length that a footprint is uneven by: more than any move that is looked at. Ground that
-# is missing or too steep is as uneven as a hole one leg deep.
+# Cost (leg lengths) of each leg length by which a footprint is uneven: more than that of any move that is tried.
+# Missing or too steep ground costs as much as a hole one leg deep.
 UNEVEN_COST = 10.0
-# How many of the points of a footprint lie under the sole.
+# The number of points of a footprint that lie under the sole.
 SOLE = 6
 
 
 @dataclass(frozen=True)
 class Footprints:
-    """Level soles of N stances in order of time, each held by one of its `parts` ("ball", "heel" or "swing").
+    """The level soles of N stances, each held by one of its `parts` ("ball", "heel" or "swing").
 
-    The part is at `origin` (N, 3) in the clip, `height` (N,) over the sole. `frame` (N,) is the first by which the
-    foot is held. `axes` (N, 3, 3) have the unit vectors ahead, to the left and up as columns. `points` (N, P, 2) tell
-    how well a foot stands, in the first two of the axes from the standing point, in leg lengths. The first SOLE of them
-    lie under the sole: the standing point, beyond the heel, the middle, beyond the tip, and the sides. There the ground
-    may leave the plane of the sole by `room` (N, P). Over the others, behind and before, the foot swings: there the
-    ground may rise by more.
+    `origin` (N, 3) is the place of the part in the clip, `height` (N,) its height over the sole, and `frame` (N,) the
+    first frame on which it holds the foot. `axes` (N, 3, 3) have the unit vectors ahead, to the left and up as columns.
+    `points` (N, P, 2) are places that show how well a foot stands: ahead and to the left of the standing point, in leg
+    lengths.
+
+    The first `SOLE` points lie under the sole: the standing point, beyond the heel, the middle, beyond the tip, and the
+    two sides. There the ground may leave the plane of the sole by `room` (N, P). Over the others, behind and ahead, the
+    foot swings: there only ground that rises counts, and it has more `room`.
     """
 
     spans: tuple[Stance, ...]
@@ -55,9 +57,9 @@ class Footprints:
 
 @dataclass(frozen=True)
 class Surface:
-    """Ground at points (...): `hits` (..., 3) on it in world space; `height` in leg lengths over its stance's zero; and
-    `slope` (..., 2), rise over run ahead and to the left, zero where the ground is not `gentle`: not `found`, or too
-    steep to stand on.
+    """The ground at points (...): `hits` (..., 3) in world space, `height` in leg lengths over the stance's zero, and
+    `slope` (..., 2), rise over run ahead and to the left. The slope is zero where the ground is not `gentle`: not
+    `found`, or too steep to stand on.
     """
 
     hits: Array
@@ -69,8 +71,9 @@ class Surface:
 
 @dataclass(frozen=True)
 class Site:
-    """The ground of N stances: asked `below` (N, 3) each, on the frame of its footprint; heights count from `zero`
-    (N, 3), the ground under the standing point.
+    """The ground of N stances, asked for at the points `below` (N, 3) on the frames of their footprints. Heights count
+    from `zero` (N, 3), the ground under the standing points. `leg` is the leg's length. Feet can stand on ground whose
+    normals have at least `least` along up.
     """
 
     ground: Ground
@@ -82,11 +85,13 @@ class Site:
 
     @cached_property
     def own(self) -> Surface:
-        """The ground of all stances in their own places."""
+        """The ground at all footprints in their own places."""
         return self.ask(np.arange(len(self.below)), self.prints.points)
 
     def ask(self, rows: Indices, at: Array) -> Surface:
-        """The ground of some stances (M,) at places (M, ..., 2) ahead of and beside their standing points."""
+        """The ground of the stances `rows` (M,), at places (M, ..., 2) in leg lengths ahead and to the left of the
+        standing points.
+        """
         count, axes, up = len(rows), self.prints.axes[rows], self.prints.axes[0, :, 2]
         away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
         points = (self.below[rows][:, None] + away).reshape(*at.shape[:-1], 3)
@@ -95,13 +100,13 @@ class Site:
         own = (normals.reshape(count, -1, 3) @ axes).reshape(points.shape)
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)
-        # Where there is no ground a foot stands as badly as in a hole a leg deep.
+        # Missing ground is as bad as a hole one leg deep.
         return Surface(hits, np.where(found, height, -1.0), slope, gentle, found)
 
 
 def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Footprints:
-    """The footprint of each stance of contacts (F, L, 2): held by the ball where that stands, else by the heel, which
-    goes along paths (F, L, 3).
+    """The footprints of the stances of contacts (F, L, 2), in order of time: held by the ball where that stands, else
+    by the heel, which has the paths (F, L, 3).
     """
     spans = sorted(stances(contacts), key=lambda span: span.start)
     held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
@@ -114,7 +119,7 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
 def footprints(
     clip: Clip, sole: Sole, spans: Sequence[Stance], parts: Sequence[str], held: list[Indices], origin: Array
 ) -> Footprints:
-    """Footprints of N stances at their origins (N, 3), turned as their feet are on the frames that hold them."""
+    """The footprints of N stances at their origins (N, 3), in the mean direction of their feet on the frames `held`."""
     legs = np.array([span.leg for span in spans], np.intp)
     ahead = _headings(clip, sole, legs, held)
     axes = np.stack([ahead, cross(clip.up, ahead), np.broadcast_to(clip.up, ahead.shape)], axis=-1)
@@ -126,7 +131,7 @@ def footprints(
 
 
 def _headings(clip: Clip, sole: Sole, legs: Indices, held: list[Indices]) -> Array:
-    """Mean level headings (N, 3) of feet on the frames that hold them."""
+    """The mean level headings (N, 3) of feet on the frames that hold them."""
     counts = np.array([len(frames) for frames in held])
     rows, leg = np.concatenate(held), np.repeat(legs, counts)
     forwards = unit(level_part((clip.foot[rows, leg, :3, :3] @ sole.forward[leg][..., None])[..., 0], clip.up))
@@ -134,7 +139,9 @@ def _headings(clip: Clip, sole: Sole, legs: Indices, held: list[Indices]) -> Arr
 
 
 def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
-    """The points (N, P, 2) and their room (N, P), by the ways (N, 2) from heel to ball and on to tip."""
+    """The points (N, P, 2) of footprints and their room (N, P). `lengths` (N, 2) are the distances from heel to ball
+    and from ball to tip, in leg lengths; `on_heel` (N,) tells which feet are held by the heel.
+    """
     ball = np.where(on_heel, lengths[:, 0], 0.0)
     beyond, width = lengths.sum(axis=1, keepdims=True) * np.arange(1, 5) / 4, HALF_WIDTH * lengths[:, 0]
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
@@ -146,18 +153,19 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
 
 
 def unevenness(points: Array, room: Array, surface: Surface) -> Array:
-    """Cost (...) of footprints in leg lengths, at points (..., P, 2) on a surface (..., P): 0 where no edge is near by
-    more than there is `room` for (..., P).
+    """The costs (...) of footprints in leg lengths, from their points (..., P, 2) and the `surface` (..., P) there. The
+    cost is 0 if no edge exceeds the `room` (..., P) of its point.
     """
     out = np.maximum((over_edge(points, surface) - room).max(axis=-1), 0.0)
     return np.asarray(UNEVEN_COST * np.where(surface.gentle[..., 0], out, 1.0))
 
 
 def over_edge(points: Array, surface: Surface) -> Array:
-    """How far (..., P) points (..., P, 2) on a surface (..., P) lie off the ground at the first of them: over an edge.
+    """How far (..., P) the ground at points (..., P, 2) is off the plane of the ground at the first of them: over an
+    edge.
 
-    Curved ground lies between the heights that the slopes at both ends of the way tell; points beside the sole count
-    only where they lie higher.
+    Curved ground has no edge: its height is between those that the slopes at both points predict. Points that are not
+    under the sole count only where the ground is higher.
     """
     slope, away = surface.slope, points - points[..., :1, :]
     here, there = dot(away, slope[..., :1, :]), dot(away, slope)
@@ -168,8 +176,8 @@ def over_edge(points: Array, surface: Surface) -> Array:
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
-    """Rotations (N, 3, 3) that lay level soles with axes (N, 3, 3) along the ground at their points (N, P): along the
-    mean of the normals under the sole, but for what lies over an edge.
+    """Rotations (N, 3, 3) that lay level soles with axes (N, 3, 3) along the ground at their points (N, P, 2). The
+    normal is the mean of the normals under the sole, without points beyond an edge.
     """
     normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))[:, :SOLE]
     even = surface.gentle[:, :SOLE] & (over_edge(points, surface)[:, :SOLE] <= EVEN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Feet that lie along the ground already, as in clips planted on it before: what it asks for is not asked for twice."""
+"""Feet that lie along the ground already, as in clips that were planted on it before. They are not corrected twice."""
 
 from dataclasses import replace
 
@@ -15,19 +15,21 @@ from ..sole.measure import Sole
 from .anchor import Anchor
 from .footprint import EVEN
 
-# Soles lie along a slope when their angles to it are at most this share of those to the level.
+# Soles lie along a slope if their angles to it are at most this share of their angles to the level.
 ALONG = 0.5
-# Ground is too level to tell where it slopes by less than this (radians) under so many of the feet as LOW_SHARE says.
+# Ground that slopes by less than this (radians) under a share `LOW_SHARE` of the feet does not show whether they lie
+# along it.
 LEAST_SLOPE = np.radians(0.5)
-# A foot is on the ground in about this share of the frames, those in which it is lowest, and flat in as many of these.
+# A foot is on the ground on about this share of the frames, the lowest ones, and lies flat on about this share of
+# these.
 LOW_SHARE = 0.3
 
 
 def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
-    """Whether soles that look up to directions (N, 3) lie along ground with normals (N, 3) rather than level.
+    """Whether soles with up directions (N, 3) lie along ground with normals (N, 3), rather than level.
 
-    The frames count in which they do so best: in others feet roll. They have to lean with the ground on the whole, too,
-    as feet that always roll are nearer to some slope than to the level by chance.
+    Only the rows with the smallest angles count, because feet roll on other frames. The soles also have to lean with
+    the ground on the whole: feet that always roll are nearer to some slope than to the level by chance.
     """
     if not lean_along(soles_up, normals, up):
         return False
@@ -36,7 +38,9 @@ def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
 
 
 def lean_along(soles_up: Array, normals: Array, up: Array) -> bool:
-    """Whether soles (N, 3) lean as ground with normals (N, 3) does, on the whole, however they tilt besides."""
+    """Whether soles with up directions (N, 3) lean on the whole as ground with normals (N, 3) does, however they tilt
+    besides.
+    """
     if not len(soles_up) or _usual_angle(normals, up) <= LEAST_SLOPE:
         return False
     sides, slopes = level_part(unit(soles_up), up), level_part(normals, up)
@@ -44,21 +48,23 @@ def lean_along(soles_up: Array, normals: Array, up: Array) -> bool:
 
 
 def _usual_angle(directions: Array, other: Array) -> float:
-    """The angle between unit vectors (N, 3) and others, (3,) or (N, 3), on the share of them where it is least."""
+    """The quantile `LOW_SHARE` of the angles between unit vectors (N, 3) and others, (3,) or (N, 3)."""
     return float(quantile(np.arccos(np.clip(dot(directions, other), -1.0, 1.0)), LOW_SHARE))
 
 
 def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -> list[Anchor]:
-    """The anchors as they shall be where the clip's feet keep to the ground already, up stairs and along slopes.
+    """The anchors, changed if the clip's feet keep to the ground already, up stairs and along slopes.
 
-    Feet that lie along it keep their tilt and their places, and those that swing have it for their own floor. Where
-    heights tell that feet keep to the ground, these need not lie along it any better than they lie on a level floor.
+    If soles lie along the ground, standing feet keep the tilt and the places that they have in the clip. Then, or if
+    the heights of stances follow the ground, the ground also counts as the clip's own floor under swinging feet. If the
+    heights follow the ground, it is enough that soles lean with it (`lean_along`). If not, soles have to lie along it
+    (`lie_along`).
     """
     standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
     if not standing:
         return anchors
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
-    # Not of the points themselves, as heels and balls lie unlike over their soles.
+    # Heights of the footholds, since heel points and ball joints differ in height over the sole.
     heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
     keep = bool(np.ptp(rises) <= ALONG * heights)
     if not keep and np.ptp(rises) > EVEN * clip.leg:
@@ -73,25 +79,27 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
 
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
-    """Where the sole looks up to (N, 3) while heel and ball stand, and the normals of the ground there."""
+    """The up directions (N, 3) of the sole while heel and ball stand, and the normals (N, 3) of the ground there."""
     leg, frames = anchor.stance.leg, anchor.stance.start + np.flatnonzero(contacts[anchor.stance.rows].all(axis=-1))
     soles_up = clip.foot[frames, leg, :3, :3] @ sole.up[leg]
     return soles_up, np.broadcast_to(anchor.turns(frames) @ clip.up, soles_up.shape)
 
 
 def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
-    """An anchor that leaves the foot's tilt, and its place where it was put aside along the ground."""
+    """The anchor without its turn, and without its move along the ground if that is no longer than the ball is high."""
     normal = anchor.turn @ clip.up
     aside = anchor.move - (anchor.move @ normal) * normal
-    # A foot on a slope is put beside the place under its ball, by no more than the ball is high.
+    # On a slope, the tilt alone puts a foot beside the place under its ball, by no more than the ball's height over the
+    # sole.
     beside = aside if np.linalg.norm(aside) <= sole.ball_height[anchor.stance.leg] else np.zeros(3)
     return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 
 
 def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
-    """Heights (F, L) of the clip's own floor under feet, points `below` (F, L, 3) their balls.
+    """Heights (F, L) of the clip's own floor under feet, from points (F, L, 3) on the soles below the balls.
 
-    That is level, unless the low feet keep to the ground much better: then it is the ground, as high as they have it.
+    The floor is level, unless the low feet keep to the ground much better. Then it follows the ground, as high over it
+    as the low feet are.
     """
     height = below @ clip.up
     hits, _, found = ask(ground, below, clip.up)
@@ -102,12 +110,12 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
 
 
 def as_on_level(clip: Clip, ground: Ground) -> Clip:
-    """The clip with its feet put on a level floor as they are on the ground, if the low feet keep to that much better;
-    else itself.
+    """The clip with its feet put on a level floor as they are on the ground, if the low feet keep to the ground much
+    better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
     height = clip.ball @ clip.up
-    # A single pose shows no floor.
+    # A single pose does not show on what floor it was made.
     if clip.frames == 1 or not found.all() or _spread(height - hits @ clip.up) >= ALONG * _spread(height):
         return clip
     level = clip.moved((clip.floors[0] + dot(clip.ball - hits, normals) - height)[..., None] * clip.up)
@@ -115,5 +123,5 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
 
 
 def _spread(heights: Array) -> float:
-    """How much the heights (F, L) of feet differ while they are low."""
+    """How much the heights (F, L) of feet differ while the feet are low."""
     return float(quantile(heights.ravel(), LOW_SHARE) - quantile(heights.ravel(), 0.02))

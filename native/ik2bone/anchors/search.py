@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Search for the places where feet stand best: all stances of a foot together, so that there is time between them."""
+"""Search for the places where feet stand best. The stances of a foot are searched together, so that there is time
+between them.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,19 +16,22 @@ from ..curves import SHARPEST
 from ..rotations import dot
 from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
 
-# Feet are moved along so many ways, by each of these lengths (leg lengths), to find a better place: by small ones at
-# first, as the treads of stairs leave a foot hardly any room before it and behind it.
+# The number of directions in which feet are moved to find a better place, and the lengths of these moves (leg lengths).
+# The first lengths are small, as the treads of stairs leave hardly any room ahead of a foot and behind it.
 WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.24, 0.32, 0.4])
-# On so many ways the best place is found exactly, by so many steps to both sides, each half as long as the one before:
-# to 0.0006 leg near by. With 2 ways feet jump from one to another as the ground shifts, more than 3 change nothing.
+# The number of best directions in which the best place is found exactly, and of the steps that do so, to both sides:
+# each is half as long as the one before, down to 0.0006 leg near by. With 2 directions feet jump from one place to
+# another as the ground shifts, more than 3 change nothing.
 KEPT, HALVINGS = 3, 5
 
 
 @dataclass(frozen=True)
 class Search:
-    """What tells the cost of places of N stances: the `moves` (N, 3) by the ground in their own places, the rows of
-    each leg in order, and the times (s) from each of these to the next. Those `free` (M,) may be moved along their
-    `ways` (N, WAYS, 2). Own places may lie `over_gap` (N,) that the sole spans.
+    """The costs of places for N stances on a `site`.
+
+    `moves` (N, 3) are how far the ground moves the feet in their own places. `chains` are the rows of each leg's
+    stances in order of time, and `times` (s) those from each of these stances to the next. The stances `free` (M,) may
+    be moved along their `ways` (N, WAYS, 2). `over_gap` (N,) tells which own places lie over a gap that the sole spans.
     """
 
     site: Site
@@ -38,25 +43,28 @@ class Search:
     over_gap: Mask
 
     def look(self, number: Indices, length: Array) -> tuple[Array, Array]:
-        """What it costs by itself (M, C) to move the free stances by lengths (M, C) along ways of some numbers (M, C),
-        and how that moves their feet (M, C, 3). Both are broadcast.
+        """The costs (M, C) of moving each free stance by lengths (M, C) along the ways of some numbers (M, C), by
+        itself, and the moves (M, C, 3) of the feet. `number` and `length` are broadcast.
         """
         prints, free = self.site.prints, self.free
         shifts = length[..., None] * self.ways[free[:, None], number]
         under = self.site.ask(free, prints.points[free][:, None] + shifts[:, :, None])
-        # Each way costs more than the one before it, so that rounding does not choose among equals; for later feet up
-        # to twice as much more: else two feet might exchange their ways at the same cost.
+        # Each way costs a little more than the one before, so that rounding does not choose among equal ones. For later
+        # feet the addition is up to twice as large: else two feet might exchange their ways at the same cost.
         later = ROUNDING * number * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
-        # Nothing is worse than a gap that the sole spans. What lies lower by its own slope is none.
+        # No place is worse than one down in the gap that the sole spans. Ground that is lower only by its own slope is
+        # no gap.
         lower = under.height[..., 0] - np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) < -EVEN
         prices[self.over_gap[free, None] & lower] += UNEVEN_COST
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 
     def together(self, prices: Array, moves: Array) -> Array:
-        """What places of the free stances, as `look` tells them, cost (M, ...) with the best ones of all others."""
+        """The costs (M, ...) of places of the free stances, with the best places of all other stances. `prices`
+        (M, ...) and `moves` (M, ..., 3) of these places come from `look`.
+        """
         every, costs = list(self.moves[:, None]), [np.zeros(1)] * len(self.moves)
         for row, way, price in zip(self.free, moves.reshape(len(prices), -1, 3), prices, strict=True):
             every[row], costs[row] = way, price.ravel()
@@ -67,9 +75,9 @@ class Search:
         return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
     def strides(self) -> tuple[Array, Indices, Array, Array, Array]:
-        """The best stride (M, K) on each of the best ways of the free stances, the numbers (M, K) of these, what it
-        costs by itself (M, K) and where it moves the foot (M, K, 3), and what it costs together with the best of all
-        others (M, K).
+        """The best stride of each free stance on its K best ways: the index (M, K) of its length in `LENGTHS`, the
+        number (M, K) of the way, the cost by itself (M, K), the foot's move (M, K, 3), and the cost together with the
+        best places of all other stances (M, K).
         """
         numbers, lengths = np.divmod(np.arange(WAYS * len(LENGTHS)), len(LENGTHS))
         prices, moves = self.look(numbers, LENGTHS[lengths])
@@ -80,7 +88,7 @@ class Search:
         return last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
 
     def best(self) -> Array:
-        """The best shifts (M, 2) of the free stances: the best strides, made shorter and longer by less and less."""
+        """The best shifts (M, 2) of the free stances: the best strides, refined by shorter and shorter steps."""
         last, kept, prices, moves, costs = self.strides()
         length, gap = LENGTHS[last], np.diff(LENGTHS, prepend=0.0)[last]
         row, place = np.ogrid[: len(length), :KEPT]
@@ -100,8 +108,9 @@ class Search:
 
 
 def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
-    """How far ahead and to the left (N, 2) of its own place each foot stands best, in leg lengths, as the figure was
-    `carried` (N, 3) by then. Feet that stand well and in time stay where they are, as do those that are `fixed` (N,).
+    """The shifts (N, 2) ahead and to the left, in leg lengths, from each foot's own place to where it stands best.
+    `carried` (N, 3) is how far the figure was carried by then. Feet that stand well and in time, or are `fixed` (N,),
+    stay where they are.
     """
     prints, rows = site.prints, np.arange(len(site.prints.spans))
     legs, starts, ends = np.array([(span.leg, span.start, span.end - 1) for span in prints.spans]).T
@@ -114,7 +123,8 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
-        # Feet gain by strides, alone or with those before and after, only where together they cost as much as these.
+        # A stance is free only in a run of stances that together cost at least the shortest stride each: else no stride
+        # pays.
         total = np.append(0.0, np.cumsum(costs[chain] - LENGTHS[1]))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
     free = rows[site.own.found[:, :SOLE].any(axis=1) & free & ~fixed]
@@ -124,8 +134,10 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
 
 
 def _ways(clip: Clip, site: Site) -> Array:
-    """The unit vectors (N, WAYS, 2) along which each foot may be moved: ahead, then to its own side and about."""
-    # So the mirror image of a clip has the mirror image's feet.
+    """The unit vectors (N, WAYS, 2) along which each foot may be moved: first ahead, then round towards the foot's own
+    side.
+    """
+    # Left and right feet go round in opposite senses, so that a mirrored clip is planted as the mirror image.
     angles, prints = np.arange(WAYS) * 2 * np.pi / WAYS, site.prints
     hips, legs = clip.hip[prints.frame], [span.leg for span in prints.spans]
     own = dot(hips[np.arange(len(legs)), legs] - hips.mean(axis=1), prints.axes[..., 1])
@@ -134,10 +146,10 @@ def _ways(clip: Clip, site: Site) -> Array:
 
 
 def chain_costs(times: Sequence[float] | Array, moves: list[Array], costs: list[Array], leg: float) -> list[Array]:
-    """What each option (C,) of a foot's stances, in order of time, costs with the best options of all others.
+    """The cost of each option (C,) of a foot's stances, in order of time, with the best options of all other stances.
 
-    `times` (s) are those from each to the next, `moves[i]` (C, 3) is how far each of the options moves the foot,
-    `costs[i]` (C,) what it costs by itself (Viterbi, 1967, forward and backward).
+    `times` (s) are those from each stance to the next. For stance i, `moves[i]` (C, 3) are how far the options move the
+    foot, and `costs[i]` (C,) their costs by themselves (Viterbi, 1967, forward and backward).
     """
     steps = zip(moves, moves[1:], times, strict=False)
     hurry = [hurry_costs(later - earlier[:, None], time, leg) for earlier, later, time in steps]
@@ -152,7 +164,7 @@ def chain_costs(times: Sequence[float] | Array, moves: list[Array], costs: list[
 def hurry_costs(changes: Array, times: Array | float, leg: float) -> Array:
     """Costs (...) of moving a foot by changes (..., 3) more than the clip does, within times (...) in seconds.
 
-    Acceleration HASTY costs as much as putting a foot 1 leg aside; less costs by its square.
+    The cost grows with the square of the acceleration. Acceleration `HASTY` costs as much as moving a foot by 1 leg.
     """
     weight = (SHARPEST / (HASTY * leg)) ** 2 / np.maximum(times, 1e-3) ** 4
     return np.asarray(weight * dot(changes, changes))

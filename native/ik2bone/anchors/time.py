@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contacts as feet can hold them: with time enough to get from one anchor to the next."""
+"""Contacts that feet can hold: with enough time to get from one anchor to the next."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,9 +15,12 @@ from .anchor import Anchor
 
 
 def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> tuple[Mask, list[Anchor]]:
-    """Contacts (F, L, 2) and anchors without frames at the ends of stances that a foot needs to get to its next anchor
-    in time: it slides off its place there, or climbs as the ground moves it, and is caught up with outside, no hastier
-    than feet go. What is `kept` (F, L, 2) stays.
+    """Contacts (F, L, 2) and anchors, without the frames at the ends of stances that feet need to get to their next
+    anchors.
+
+    A foot may slide off its place in a stance, and the ground may move two stances by different amounts. Between the
+    two stances the foot makes up for both, with an acceleration of at most `HASTY`. Contacts that are `kept` (F, L, 2)
+    stay.
     """
     moves = {anchor.stance: anchor.move for anchor in anchors if anchor.part != "swing"}
     timely, spans = contacts.copy(), stances(contacts)
@@ -36,8 +39,9 @@ def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> 
 def _part(
     clip: Clip, contacts: Mask, spans: tuple[Stance, Stance], spots: tuple[Array, Array], climb: Array, kept: Mask
 ) -> None:
-    """Shorten two stances (of contacts (F, L, 2), in place) until their foot has time to climb (3,) and to get from one
-    of its anchors (3,) to the other, or until nothing but their cores is left.
+    """Shorten two stances of a foot (in `contacts` (F, L, 2), in place) until it has time to get from one to the next,
+    or only their cores are left. `spots` (3,) are their places in the clip, `climb` (3,) is how much farther the ground
+    moves the second.
     """
     path, end, start, cores = clip.ball[:, spans[0].leg], spans[0].end, spans[1].start, None
     while True:
@@ -54,20 +58,22 @@ def _part(
 
 
 def _core(contacts: Mask, span: Stance, kept: Mask) -> tuple[int, int]:
-    """First frame, and the one after the last, of those that a stance takes its place from, or that are kept."""
+    """The first frame of a stance's core, and the one after its last: of the frames that give the stance its place, and
+    those that are `kept` (F, L, 2).
+    """
     taken = standing_core(standing_frames(contacts[span.rows]))
     frames = np.union1d(taken, np.flatnonzero(kept[span.rows].any(axis=-1)))
     return span.start + int(frames[0]), span.start + int(frames[-1]) + 1
 
 
 def _within(stance: Stance, held: Mask) -> Stance:
-    """A stance without the frames at its ends on which its foot (F, L) is not held."""
+    """The stance without the frames at its ends on which its foot is not `held` (F, L)."""
     frames = np.flatnonzero(held[stance.rows])
     return Stance(stance.leg, stance.start + int(frames[0]), stance.start + int(frames[-1]) + 1)
 
 
 def standing_places(paths: Sequence[Array], frames: Sequence[Indices]) -> Array:
-    """The `standing_place` (N, 3) of each path (F, 3), one or more, on its frames (indices), all at once."""
+    """The `standing_place` (N, 3) of each of one or more paths (F, 3) on its frames (indices), computed together."""
     cores = [standing_core(each) for each in frames]
     counts = np.array([len(core) for core in cores], np.intp)
     rows = np.concatenate([path[core] for path, core in zip(paths, cores, strict=True)])

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""When heels and balls stand: detection, and what people want of it."""
+"""When heels and balls stand: detection, and the contacts that users store and edit."""

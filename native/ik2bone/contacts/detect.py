@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Contact detection: the frames in which heel or ball of a foot stand on the ground."""
+"""Contact detection: the frames on which the heel or ball of a foot stands on the ground."""
 
 from dataclasses import dataclass, replace
 
@@ -16,22 +16,22 @@ from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, obse
 from .stance import LEAST_CONTACT, Stance, part_stances
 from .treadmill import NEAR, floor_velocities
 
-# A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speeds grow
-# in proportion to its own.
+# A runner's foot slides as it strikes the ground: for a figure faster than this (leg lengths a second) both speed
+# limits grow in proportion to the figure's speed.
 FAST = 2.1
-# A part that gets farther than this (leg lengths) while it is slow makes a step in slow motion, as in tai chi: there
-# the speeds are halved, up to so often. In 20 recorded and animated clips standing feet get up to 0.09 leg off their
-# middle places, and one in a clip's first contact 0.17.
+# A part that gets farther than this (leg lengths) while it is slow makes a step in slow motion, as in tai chi. There
+# the speed limits are halved, up to `HALVINGS` times. In 20 recorded and animated clips standing feet get up to 0.09
+# leg off their middle places, and one in a clip's first contact 0.17.
 FAR, HALVINGS = 0.25, 3
-# A part that keeps below the halved speeds for less than this share of that time does not step, it slides as it stands.
-# In gaits made by formula feet that slide do so for 0.22 of it at most, those in slow motion for 0.32 at least.
+# A part that is below the halved limits for less than this share of that time makes no step: it slides as it stands. In
+# gaits made by formula sliding feet are below them for 0.22 of the time at most, feet in slow motion for 0.32 at least.
 RESTS = 0.25
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Below which speeds (leg lengths a second), within which height (leg lengths) and from which time (s) on parts
-    stand, as `find_contacts` tells.
+    """The limits of `find_contacts`: the speeds `enter` and `leave` (leg lengths a second) and the `height` (leg
+    lengths) below which parts stand, and the `least` duration (s) of a contact.
     """
 
     enter: float = ENTER_SPEED
@@ -62,12 +62,12 @@ def find_contacts(
     and the path of the hips was not.
 
     A part is slow from the moment its speed falls below `enter` for as long as it stays below `leave` (leg lengths a
-    second; more for runners, and less where it would get far by steps, as in slow motion), while it is less than
-    `height` leg lengths above its lowest place of that time. A slow foot stands where it is as low as nearby in time,
-    or carries the figure alone. Gaps and contacts shorter than `least` seconds are dropped. With `exact` each contact
-    then begins at its heel strike and ends at its toe-off, as force plates would tell them, to the frame. Without
-    `exact` a part stands while it is slow, which suits foot locking; if a foot rests on one part, the other part stands
-    only where it is nearly still.
+    second), while it is less than `height` leg lengths above its lowest place of that time. Both speeds are higher for
+    runners, and lower for parts that would get far by steps, as in slow motion. A slow foot stands if it is as low as
+    any foot nearby in time, or if it carries the figure alone. Gaps and contacts shorter than `least` seconds are
+    dropped. With `exact` each contact then begins at its heel strike and ends at its toe-off, as force plates would
+    show them, to the frame. Without `exact` a part stands while it is slow, which suits foot locking; if a foot rests
+    on one part, the other part stands only where it is nearly still.
     """
     rate, length = _positive("fps", fps), _positive("leg", leg)
     if rate > FASTEST:
@@ -87,7 +87,7 @@ def find_contacts(
 
 
 def _limits(enter: float, leave: float, height: float, least: float) -> Limits:
-    """The limits that `find_contacts` was given, checked."""
+    """The limits from the arguments of `find_contacts`, checked."""
     speeds = _positive("enter", enter), _positive("leave", leave)
     limits = Limits(*speeds, _positive("height", height), number("least", least))
     if limits.leave < limits.enter:
@@ -106,8 +106,8 @@ def _positive(name: str, value: float) -> float:
 def detect(
     heel: Array, ball: Array, *, fps: float, leg: float, up: Array, limits: Limits | None = None, exact: bool = False
 ) -> tuple[Mask, bool]:
-    """The contacts (F, L, 2) of `find_contacts`, for feet to be locked by unless `exact`, and whether a moving floor
-    carries them back.
+    """The contacts (F, L, 2) of `find_contacts`, and whether a moving floor carries the feet back. Without `exact` the
+    contacts suit foot locking.
     """
     seen = observe(np.stack([heel, ball], axis=2) / leg, fps, up)
     floor, carried = floor_velocities(seen)
@@ -120,7 +120,7 @@ def detect(
 
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
-    """The runs of slow frames (F, ...) that hold a still one, column by column."""
+    """The runs of slow frames (F, ...) that hold at least one still frame, column by column."""
     begins = slow.copy()
     begins[1:] &= ~slow[:-1]
     run = begins.ravel(order="F").cumsum().reshape(slow.shape, order="F")
@@ -130,16 +130,20 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
-    """The limits with the speeds of a figure that goes at velocities (F, 3) over a floor that goes at others (F, 3)."""
+    """The limits with speeds for a figure that moves at velocities `gait` (F, 3) over a floor that moves at `floor`
+    (F, 3).
+    """
     faster = max(1.0, float(quantile(length_of(gait), 0.5)) / FAST)
-    # Feet in place seldom keep exactly to the speed of their floor. Without that allowance the KayKit walks and the fox
-    # lose up to a third of their contacts.
+    # The feet of a clip in place seldom move exactly at the speed of the floor. Without this allowance the KayKit walks
+    # and the fox lose up to a third of their contacts.
     slack = NEAR * float(length_of(floor).mean())
     return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
 
 
 def _slow(feet: Feet, limits: Limits) -> Mask:
-    """Frames (F, L, 2) in which parts are slow, also as seen in slow motion, and not off the ground."""
+    """Frames (F, L, 2) on which parts are slow and not off the ground, by lower limits for parts that step in slow
+    motion.
+    """
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
         far = [run for run in part_stances(slow) if _gets_far(feet, run)]
@@ -155,13 +159,13 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
 
 
 def _gets_far(feet: Feet, run: Stance) -> bool:
-    """Whether in a run of slow frames a part gets far from where it begins."""
+    """Whether a part gets far from its first place within a run of slow frames."""
     path = feet.paths[run.start : run.end, run.leg, run.part]
     return bool(length_of(path - path[0]).max() > FAR)
 
 
 def _slower(feet: Feet, limits: Limits) -> Mask:
-    """Frames (F, L, 2) in which parts are slow, and neither they nor their foot are off the ground."""
+    """Frames (F, L, 2) on which parts are slow by these limits, and neither the part nor its foot is off the ground."""
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
     either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
@@ -171,7 +175,9 @@ def _slower(feet: Feet, limits: Limits) -> Mask:
 
 
 def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
-    """The slow frames (F, L, 2) with short gaps closed and short runs dropped that the clip's ends do not cut off."""
+    """The slow frames (F, L, 2), with short gaps closed where the part comes back to its place, and short runs dropped.
+    Gaps and runs at the ends of the clip stay.
+    """
     lasting, least = slow.copy(), limits.least * feet.fps - 1e-6
     for gap in part_stances(~slow):
         if gap.start > 0 and gap.end < feet.frames and gap.end - gap.start < least:
@@ -186,8 +192,8 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
 
 
 def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
-    """How many frames, and parts of them, a run [start, end) in the clip lasts: to where speeds (F,) pass `leave`."""
-    # At 24 frames a second whole ones would let 0.05 s pass for 0.08.
+    """How many frames, and parts of them, a run [start, end) within the clip lasts: until speeds (F,) pass `leave`."""
+    # At 24 frames a second a count of whole frames would take 0.05 s for 0.08.
     count = end - start - 1.0
     for inside, beyond in ((speeds[start], speeds[start - 1]), (speeds[end - 1], speeds[end])):
         count += 1.0 if leave > beyond else max((leave - inside) / max(beyond - inside, 1e-300), 0.0)
@@ -195,15 +201,15 @@ def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
 
 
 def _settled(feet: Feet, slow: Mask) -> Mask:
-    """The slow frames (F, L, 2) without those of a ball that still comes down about a standing heel, and of a heel that
-    already rises about a standing ball: they turn the foot aside by a degree.
+    """The slow frames (F, L, 2), without those of a ball that still comes down about a standing heel, and of a heel
+    that already rises about a standing ball: to hold both parts then would turn the foot aside by a degree.
 
-    Nor does a part stand beside the other for a moment in which the clip begins or ends.
+    A short contact at an end of the clip is dropped if the other part stands all the while.
     """
     settled, whole = slow.copy(), len(slow)
     heels, balls = settled[..., 0], settled[..., 1]
     landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
-    # Balls first, which come after their heels.
+    # In reverse order balls come before the heels, which depend on them.
     for run in reversed(part_stances(slow)):
         if run.part:
             balls[run.start : run.start + _first(landed[run.rows]), run.leg] = False
@@ -224,8 +230,8 @@ def _first(mask: Mask) -> int:
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
-    """What stands (F, L, 2), by finer frames, on the given ones, and on the first of them after a foot began to leave
-    if it was still hardly off its anchor.
+    """Contacts (F, L, 2) on the given frames, from contacts `stands` on finer ones. A part also stands on the first
+    given frame after it began to leave, if it was hardly off its anchor half a frame before.
     """
     found = stands[:: fine.every].copy()
     if fine.every > 1:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gait events: the frames of heel strike and toe-off, told from paths, since speeds are smoothed and come late."""
+"""Gait events: the frames of heel strike and toe-off, found from paths, since smoothed speeds show them late."""
 
 from functools import lru_cache
 
@@ -12,13 +12,13 @@ from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet, tremble
 from .stance import HASTY, LEAST_CONTACT, STEP, Stance, part_stances
 
-# Points within this (leg lengths) of a straight line come from formulas and animators, and the first frame off it has
-# left. Paths in single precision, far from the origin, are as rough.
+# A path within this distance (leg lengths) of a straight line comes from a formula or an animator, and the part has
+# left on the first frame off the line. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
 
 
 def refined(feet: Feet, slow: Mask) -> Mask:
-    """Contacts (F, L, 2) from heel strike to toe-off, from the frames in which heels and balls are slow."""
+    """Contacts (F, L, 2) from heel strike to toe-off, from the frames (F, L, 2) on which heels and balls are slow."""
     stands = np.zeros_like(slow)
     back = feet.reversed()
     for run in part_stances(slow):
@@ -31,11 +31,11 @@ def refined(feet: Feet, slow: Mask) -> Mask:
 
 
 def _left(feet: Feet, slow: Mask, run: Stance) -> int:
-    """The frame after the last in which the part of a slow run stands."""
+    """The frame after the last one on which the part of a slow run stands."""
     if run.end == feet.frames:
         return run.end
-    # A point departs from rest to the speed that ends its contact within `LEAST_CONTACT`, and within half a step while
-    # the other part holds the foot: there it rolls up slowly. What creeps longer slides.
+    # A part takes at most `LEAST_CONTACT` from rest to the speed that ends its contact, or half a step if the other
+    # part holds the foot, as the part then rolls up slowly. A part that creeps for longer slides.
     held = bool(slow[run.end, run.leg].any())
     if left := _off_line(feet, run):
         return left
@@ -50,8 +50,9 @@ def _left(feet: Feet, slow: Mask, run: Stance) -> int:
 
 
 def held_while_still(feet: Feet, slow: Mask) -> Mask:
-    """Slow frames (F, L, 2) with other ends for parts that rest exactly for some frames, as animators and formulas make
-    them: they rise at once because the clip wants it, while what creeps along the ground or trembles is best held.
+    """The slow frames (F, L, 2), with other ends for parts that rest exactly for some frames. Animators and formulas
+    make such parts, which rise at once because the clip wants it. Parts that creep along the ground or tremble are best
+    held.
     """
     rests = length_of(feet.paths[1:] - feet.paths[:-1]) < ON_LINE
     if not rests.any():
@@ -60,7 +61,7 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     for run in part_stances(slow):
         path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]
         still = run.start + rests[run.start : run.end - 1, run.leg, run.part].nonzero()[0]
-        # So many steps has the shortest contact between its first and last; noise rests for fewer now and then.
+        # The shortest contact has more steps between frames than this. Noise makes a part rest for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
             held[run.start : run.end, run.leg, run.part] = False
             first, last = int(still[0]), int(still[-1])
@@ -70,13 +71,12 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
 
 
 def _rest(path: Array, heights: Array) -> int:
-    """For how many frames a part that goes along a path (F, 3) is near where it rests at first, or has crept from there
-    while it is slow, at heights (N,).
-
-    It may stay for longer than it is slow, since speeds are smoothed.
+    """For how many frames a part on a path (F, 3) stays near its first place, where it rests, or creeps from there
+    along the ground while it is slow, at heights (N,). It may stay for longer than it is slow, since speeds are
+    smoothed.
     """
     seen = len(heights)
-    # The rest of a long clip is looked at only as far as the part stays.
+    # Later frames of a long clip are looked at only as far as the part stays.
     while not (left := (away := length_of(path[: seen + 1] - path[0])) >= ON_LINE).any():
         if seen >= len(path):
             return len(path)
@@ -86,13 +86,15 @@ def _rest(path: Array, heights: Array) -> int:
 
 
 def _off_line(feet: Feet, run: Stance) -> int:
-    """The first frame in the last half step of a run off a line through those before it; 0 if none is on one."""
+    """The first frame on which the part of a run leaves a straight line that it followed in the last half step; 0 if
+    there is no such line or frame.
+    """
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
     count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
     first = max(run.end - round(0.5 * STEP * feet.fps), run.start + 2, count)
     if first > run.end:
         return 0
-    # Rows are the frames before each candidate; a line through them leaves no residue.
+    # Each row holds the frames before one candidate. A line fitted to straight rows leaves no residue.
     windows, (fit, residues) = sliding_window_view(path[first - count : run.end], count, axis=0), _line_fit(count)
     straight = length_of(np.swapaxes(windows @ residues, 1, 2)).max(axis=1) < ON_LINE
     if not straight.any():
@@ -106,15 +108,15 @@ def _off_line(feet: Feet, run: Stance) -> int:
 
 @lru_cache
 def _line_fit(count: int) -> tuple[Array, Array]:
-    """What tells start and slope (2, count) of the line through points at the times -count to -1, and what takes it out
-    of them (count, count).
+    """Two matrices for points at the times -count to -1: (2, count) gives the value at time 0 and the slope of the line
+    fitted to them, (count, count) takes that line out of them.
     """
     line = np.stack([np.ones(count), np.arange(-count, 0)], axis=-1)
     return (fit := np.linalg.pinv(line)), np.eye(count) - line @ fit
 
 
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
-    """The frame after the last in which a part stands that rests at that frame for the last time."""
+    """The frame after the last one on which a part stands that rests on the frame `rest` for the last time."""
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)
@@ -127,10 +129,10 @@ def _departure(feet: Feet, run: Stance, rest: int) -> int:
 
 
 def chances_of(path: Array, knots: range) -> Array:
-    """How likely (C,) a path (N, 3), in leg lengths, departs from rest after each of the knots, in frames.
+    """The probabilities (C,) that a path (N, 3), in leg lengths, departs from rest after each of the knots, in frames.
 
-    Standing, a point stays or slides evenly; departing, it gains powers of time. How much of each, and the deviation of
-    the noise, are integrated out, any amount and any magnitude as likely as the others beforehand.
+    A standing point stays or slides evenly. A departing point gains powers of time. The amounts of these motions and
+    the deviation of the noise are integrated out, with any amount and any magnitude as likely as the others beforehand.
     """
     lineless, bases = _departures(len(path), knots)
     path = lineless @ (path - path[0])
@@ -143,7 +145,9 @@ def chances_of(path: Array, knots: range) -> Array:
 
 @lru_cache(maxsize=256)
 def _departures(count: int, knots: range) -> tuple[Array, Array]:
-    """What takes lines out of paths (count, count), and orthonormal bases of departures (C, count, 3) without lines."""
+    """A matrix (count, count) that takes lines out of paths, and for each knot an orthonormal basis (C, count, 3) of
+    departures without lines.
+    """
     time = np.arange(count) / count
     gone = np.maximum(time - np.array(knots)[:, None] / count, 0.0)
     gone /= gone[:, -1:]
@@ -153,7 +157,7 @@ def _departures(count: int, knots: range) -> tuple[Array, Array]:
 
 
 def _rolled_off(feet: Feet, stands: Mask) -> Mask:
-    """Frames (F, L, 2) after contacts in which the foot rolls off that part alone."""
+    """Frames (F, L, 2) right after contacts of a part, on which the foot rolls off that part and no part stands."""
     rolled, free = np.zeros_like(stands), feet.rolls & ~stands.any(axis=-1, keepdims=True)
     for run in part_stances(stands):
         end = run.end + int(np.argmin(np.append(free[run.end :, run.leg, run.part], False)))
@@ -162,9 +166,9 @@ def _rolled_off(feet: Feet, stands: Mask) -> Mask:
 
 
 def _loaded(feet: Feet, stands: Mask) -> Mask:
-    """Frames (F, L, 2) before stances in which the foot is loaded already, from the instant of its impact on."""
-    # A foot strikes where it is braked upward most (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late
-    # on force plates), before it is slow by as long as the loading of shoe and heel pad takes.
+    """Frames (F, L, 2) before stances on which the foot is loaded already, from the moment of its impact."""
+    # The impact is where the upward acceleration is greatest (Handsaker and others, J. Biomechanics 49, 2016: 3 ms late
+    # on force plates). It comes before the foot is slow, by as long as the loading of shoe and heel pad takes.
     loaded, window = np.zeros_like(stands), max(1, round(LEAST_CONTACT * feet.fps))
     braking = velocity(feet.climb, feet.fps, 2 * feet.half / feet.fps)
     for leg, start, _ in column_runs(stands.any(axis=-1)):
@@ -177,7 +181,7 @@ def _loaded(feet: Feet, stands: Mask) -> Mask:
 
 
 def _after_peak(values: Array, peak: int) -> int:
-    """The first frame after the top of the parabola through the greatest of some values (F,) and its neighbours."""
+    """The first frame after the top of the parabola through the peak of some values (F,) and its two neighbours."""
     if not 0 < peak < len(values) - 1:
         return peak
     before, at, after = values[peak - 1 : peak + 2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which slow spells of a foot have ground under them, on ground whose height nobody told and that need not be even."""
+"""Which slow spells of a foot have ground under them. The height of the ground is unknown, and it may be uneven."""
 
 import numpy as np
 
@@ -9,17 +9,19 @@ from ..rotations import length_of
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
-# A spell lies on the ground within this height (leg lengths) of the lowest that any foot has nearby in time: so much
-# lies between the treads of two feet on stairs. On rocks no other foot may be as low; then a foot stands while no lower
-# one is slow. Without that the two walks over uneven ground lose a fifth of their contacts.
+# A spell has ground under it within this height (leg lengths) of the lowest spell of any foot nearby in time: treads of
+# stairs under two feet differ by this much. On rocks no other foot may be as low. There a foot stands while no lower
+# one is slow. Without this rule the two walks over uneven ground lose a fifth of their contacts.
 HEIGHT = 0.12
-# Feet that fall with their figure are alike in speed but for this share: 0 as animators make falls; 0.4 where a tracked
-# dancer's body sinks while one foot stands.
+# The speeds of feet that fall with their figure differ by no more than this share: by 0 in falls of animators, by 0.4
+# where a tracked dancer's body sinks while one foot stands.
 ALIKE = 0.2
 
 
 def find_spells(feet: Feet, either: Mask) -> list[Stance]:
-    """The spells of all feet from the frames (F, L) in which heel or ball is slow; those in one place are one."""
+    """The spells of all feet: runs of frames (F, L) on which heel or ball is slow. Those close in time and place are
+    one.
+    """
     spells: list[Stance] = []
     for leg, start, end in column_runs(either):
         last = spells[-1] if spells and spells[-1].leg == leg else None
@@ -31,8 +33,9 @@ def find_spells(feet: Feet, either: Mask) -> list[Stance]:
 
 
 def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
-    """The spells with ground under them: they lie as low as those nearby, carry the figure alone, or lie as such do.
-    Where the whole figure falls on from there, as after the top of a jump, there is none.
+    """The spells with ground under them: those as low as spells nearby in time, those that carry the figure alone, and
+    those as high as where the same foot carries it. A spell from which the whole figure falls on, as after the top of a
+    jump, has none.
 
     `height` (leg lengths) is as `HEIGHT`.
     """
@@ -46,21 +49,22 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
     carry = _carrying(feet, spells, heights, crest, height)
-    # Whatever may have ground under it shows where the ground is.
+    # All spells that may have ground under them show where the ground is.
     near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
     low = heights < np.where(near, heights, np.inf).min(axis=1) + height
-    # Recordings without markers put the two feet on floors of their own: a foot as high as where it carried the figure
-    # stands, though the other is lower.
+    # Recordings without markers put the two feet on floors of different heights: a foot that is as high as where it
+    # carried the figure stands, even if the other foot is lower.
     level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & (legs == legs[:, None]) & carry
-    # A foot that never carries the figure does not stand where it lies higher than before and after, even by less.
+    # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
+    # before and after.
     held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
     keep = carry | (low & near.any(axis=1) & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
 def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
-    """The spells without those that end as all feet go down alike, this one to where it was not."""
-    # Steps and hops begin upward, and on the way down stairs the other foot stands.
+    """The spells, without those at whose end all feet go down alike and this foot gets lower than it was."""
+    # This keeps steps: steps and hops begin upward, and on the way down stairs the other foot stands.
     least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = max(1, round(0.5 * STEP * feet.fps))
@@ -74,16 +78,19 @@ def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
 
 
 def _are_crests(starts: Array, ends: Array, heights: Array, height: float, least: float) -> Mask:
-    """Which spells (S,) lie higher, by a `height`, than ones before and after of `least` frames: it may swing."""
+    """Which spells (S,) are higher, by `height`, than one before and one after of at least `least` frames: the foot may
+    swing.
+    """
     low = (heights < heights[:, None] - height) & (ends - starts >= least)
     before, after = ends <= starts[:, None], starts >= ends[:, None]
     return np.asarray((low & before).any(axis=1) & (low & after).any(axis=1))
 
 
 def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, most: float) -> Mask:
-    """The spells (S,) in which a foot carries the figure alone: for longer where it was lifted or may swing.
+    """The spells (S,) in which a foot carries the figure alone: for longer if it was lifted, or may swing (`crest`).
 
-    It does not so much (leg lengths) over any other: it is held up while another one hops.
+    A foot higher than another by `most` (leg lengths) does not carry the figure: it is held up while the other one
+    hops.
     """
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
@@ -95,15 +102,17 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
         start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
         before, after = path[max(start - soon, 0) : start + 1], path[end - 1 : end + soon]
-        # The foot is lifted, or at the top of a jump: one that is put down comes from above.
+        # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
         lifted = _is_over(before, before[-1], height)
         long = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
-        # One that was lifted hovers where it goes down from there, and up and down meanwhile.
+        # A lifted foot hovers if it goes down after the spell, and up and down within it.
         hovers = lifted and _is_over(after, after[0], height) and np.ptp(path[start:end]) > SAME_PLACE
         carry[i] = long and not hovers
     return carry
 
 
 def _is_over(beside: Array, edge: float, height: float) -> bool:
-    """Whether a foot is below a spell's height beside it, at heights (N,), and never above that and its edge."""
+    """Whether the heights `beside` (N,) a spell get below the spell's height, and never above that and the height at
+    its `edge`.
+    """
     return bool(beside.min() < height - SAME_PLACE and beside.max() < max(height, edge) + SAME_PLACE)

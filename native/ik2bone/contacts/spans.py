@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Contacts as plain data that people and scripts read, edit and pass on: spans of frames, as JSON and as masks.
 
-A span tells that a part ("heel" or "ball") of the foot named by its bone stands from frame `start` to frame `end`, both
-included. Its `state` is "automatic" (found by a run, and found anew by the next), "enforced" (it stands there even if
-the foot moves) or "forbidden" (it never stands there). The `place` of an enforced one, where people give it one, is
-where it stands on its first frame. `docs/contacts.md` describes the file.
+A span says that a part ("heel" or "ball") of a foot, named by its bone, stands from frame `start` to frame `end`, both
+included. Its `state` is "automatic" (found by a run, and found anew by the next), "enforced" (the part stands there
+even if the foot moves) or "forbidden" (the part never stands there). An enforced span may have a `place`, where the
+part shall stand on the first frame. `docs/contacts.md` describes the file.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ VERSION = 1
 
 
 class ContactsError(ValueError):
-    """Contacts that are not what they should be; the message names the place, what was expected and what came."""
+    """The error for invalid contacts. Its message names the place in the data, what was expected and what came."""
 
 
 @dataclass(frozen=True)
 class Span:
     """One contact: frames `start` to `end`, both included, of a part of the foot with this bone.
 
-    `place` (world space) is where people want the ball joint, or the point of the heel, to be on the first frame. Only
-    what it has across the up direction counts, and which of several surfaces above each other it is nearest to.
+    `place` (world space) is where users want the ball joint, or the point of the heel, to be on the first frame. Its
+    height along the up direction only chooses among surfaces above each other.
     """
 
     bone: str
@@ -48,21 +48,22 @@ class Span:
     place: tuple[float, float, float] | None = None
 
     def as_data(self) -> dict[str, Any]:
-        """The span as it is stored: a place only where there is one."""
+        """The span as it is stored. It has a place only if there is one."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def write_spans(spans: Iterable[Span]) -> str:
-    """The spans as JSON text, one on a line."""
+    """The spans as JSON text, one span a line."""
     rows = [span.as_data() | {"start": int(span.start), "end": int(span.end)} for span in spans]
     lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
     return f'{{"version": {VERSION}, "contacts": [\n{lines}\n]}}\n'
 
 
 def read_spans(source: str | Mapping[str, Any] | Sequence[Any]) -> list[Span]:
-    """The spans in JSON text, in the data of such text, or in a bare list of spans; raises `ContactsError`.
+    """The spans in JSON text, in the data of such text, or in a bare list of spans. Raises `ContactsError` for other
+    data.
 
-    What a span holds beside its bone, part, start, end, state and place (anchors of a report, say) is passed over.
+    Keys of a span beside bone, part, start, end, state and place (such as anchors of a report) are ignored.
     """
     try:
         data = json.loads(source) if isinstance(source, str) else source
@@ -113,7 +114,9 @@ def _read_frame(where: str, value: Any) -> int:
 
 
 def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = "automatic") -> list[Span]:
-    """The spans of contacts (F, L, 2) of heels and balls, of feet with these bones, counted from a first frame."""
+    """The spans of contacts (F, L, 2) of heels and balls. `bones` names the feet, `first` is the number of the first
+    frame.
+    """
     return [
         Span(bones[column // 2], PARTS[column % 2], first + start, first + end - 1, state)
         for column, start, end in column_runs(contacts)
@@ -122,7 +125,7 @@ def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = 
 
 @dataclass(frozen=True)
 class Place:
-    """Where people want a part ("heel" or "ball") of a leg to stand on frame `start`, and stay up to frame `end`."""
+    """Where users want a part ("heel" or "ball") of a leg to stand on frame `start`, and stay up to frame `end`."""
 
     leg: int
     part: str
@@ -133,11 +136,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Marks:
-    """What spans say about each frame: masks (F, L, 2) of heels and balls. A forbidden part does not stand where it is
-    only automatic.
+    """What spans say about each frame: masks (F, L, 2) of heels and balls. An automatic contact does not count where it
+    is forbidden.
 
-    `places` are those that enforced spans have, frames counted as in the masks. `alone` are the least and the most
-    (F, L, 2) that a run without marks would store, where that is known.
+    `places` are those of enforced spans, with frames counted as in the masks. `alone` are the least and the most
+    contacts (F, L, 2) that a run without marks would store, if that is known.
     """
 
     automatic: Mask
@@ -148,11 +151,11 @@ class Marks:
 
     @property
     def standing(self) -> Mask:
-        """What stands by the spans alone (F, L, 2)."""
+        """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
     def unedited(self, found: Mask) -> Mask:
-        """The stances of contacts (F, L, 2) that were found of which a run without marks would store what is stored."""
+        """Contacts (F, L, 2): the stances of `found` for which a run without marks would store what is stored."""
         unedited = np.zeros_like(found)
         if self.alone is not None:
             least, most = self.alone
@@ -162,9 +165,9 @@ class Marks:
         return unedited
 
     def applied(self, found: Mask, least: float = 0.0) -> Mask:
-        """Contacts (F, L, 2) that were found, with what is enforced and without what is forbidden.
+        """The contacts `found` (F, L, 2), with those that are enforced and without those that are forbidden.
 
-        What a forbidden span leaves of one goes too where it is shorter than the `least` number of frames.
+        What a forbidden span leaves of a contact is dropped, too, if it is shorter than the `least` number of frames.
         """
         standing = (found & ~self.forbidden) | self.enforced
         cut = found & self.forbidden
@@ -176,20 +179,20 @@ class Marks:
         return standing
 
     def cut(self, frames: slice) -> Marks:
-        """The same marks over some of the frames."""
+        """The same marks on some of the frames."""
         first = frames.indices(len(self.automatic))[0]
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
         return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
 
     def choose(self, limbs: Mask) -> Marks:
-        """The same marks of some of the limbs (L,)."""
+        """The same marks for some of the limbs (L,)."""
         numbers = np.cumsum(limbs) - 1
         places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
         alone = self.alone and (self.alone[0][:, limbs], self.alone[1][:, limbs])
         return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places, alone)
 
     def moved(self, motion: Array) -> Marks:
-        """The same marks seen from elsewhere: places moved along by a motion (F, 4, 4), each on its first frame."""
+        """The same marks with each place moved by a motion (F, 4, 4), as it is on the first frame of that place."""
         places = []
         for place in self.places:
             matrix = motion[np.clip(place.start, 0, len(motion) - 1)]
@@ -199,13 +202,14 @@ class Marks:
 
 
 def no_marks(shape: tuple[int, ...]) -> Marks:
-    """Marks that say nothing about contacts of some shape (F, L, 2)."""
+    """Marks without contacts, of a shape (F, L, 2)."""
     nothing = np.zeros(shape, bool)
     return Marks(nothing, nothing, nothing)
 
 
 def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int) -> Marks:
-    """The marks of feet with these bones over `count` frames from the first; other feet and frames are passed over.
+    """The marks of feet with these bones over `count` frames from the first. Spans of other feet and frames are
+    ignored.
 
     Raises `ContactsError` where a part is both enforced and forbidden.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Stances: the intervals in which a foot stands, and the frames by which it is held there."""
+"""Stances: the intervals in which a foot stands, and the frames on which its heel or ball holds it."""
 
 from __future__ import annotations
 
@@ -10,20 +10,22 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..curves import column_runs
 
-# The shortest contact (s): of a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998), of which
-# speeds that are smoothed over 0.04 s show so much. Shorter gaps close where the part comes back to its place.
+# The shortest contact (s). In a run at 6 m/s, feet stand for 0.12 s (Novacheck, Gait and Posture 7, 1998). Speeds that
+# are smoothed over 0.04 s show this much of it. Shorter gaps are closed if the part comes back to its place.
 LEAST_CONTACT = 0.08
-# A step (s): within it one foot of a walk comes down, and within half of it a foot is put down or rolls off.
+# The time of a step (s): one foot of a walk comes down in it, and a foot is put down or rolls off in half of it.
 STEP = 0.5
-# A roll (s): for about so long a foot turns about its heel before its ball comes to stand.
+# The time of a roll (s): a foot turns about its heel for about this long before its ball comes to stand.
 ROLL = 0.15
 # Feet accelerate by more than this (leg lengths / s^2, twice gravity at a leg of 0.9 m) only as they strike the ground.
-# It moves a foot by 0.02 leg within 1/30 s.
+# At 30 frames a second it changes a foot's displacement per frame by 0.02 leg.
 HASTY = 20.0
 
 
 class Stance(NamedTuple):
-    """One stance of one foot: frames [start, end) in which its heel or its ball stands, or its `part` 0 or 1."""
+    """One stance of one foot: the frames [start, end) on which its heel or ball stands. With `part` 0 (heel) or 1
+    (ball), the frames on which that part stands.
+    """
 
     leg: int
     start: int
@@ -32,11 +34,11 @@ class Stance(NamedTuple):
 
     @property
     def rows(self) -> tuple[slice, int]:
-        """The index of its frames and its foot in arrays (F, L, ...)."""
+        """The index of the stance's frames and foot in arrays (F, L, ...)."""
         return slice(self.start, self.end), self.leg
 
     def moved(self, frames: int) -> Stance:
-        """The same stance so many frames later."""
+        """The same stance, later by this number of frames."""
         return self._replace(start=self.start + frames, end=self.end + frames)
 
 
@@ -51,7 +53,9 @@ def part_stances(contacts: Mask) -> list[Stance]:
 
 
 def standing_frames(contacts: Mask) -> Indices:
-    """Frames of a standing (N, 2) by which its foot is held: those of the ball, of the heel where no ball stands."""
+    """The frames on which a foot is held in a stance with contacts (N, 2): those of the ball, or of the heel if no ball
+    stands.
+    """
     balls = np.flatnonzero(contacts[:, 1])
     return balls if len(balls) else np.flatnonzero(contacts[:, 0])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""When the feet of a clip stand, and whether they stand on anchors: what the planner holds, out of what is detected."""
+"""When the feet of a clip stand, and whether on anchors: the contacts that planting holds, made of detected ones."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,12 +17,13 @@ from .paths import SAME_PLACE
 from .spans import Marks, no_marks
 from .stance import LEAST_CONTACT, stances, standing_place
 
-# Feet that stand on a smaller share of the frames, and only on those with which the clip begins or ends, turn round in
-# the air there: what is left of a step beyond the clip is longer.
+# Feet that stand on a smaller share of the frames than this, and only at the clip's first or last frames, turn round in
+# the air there: a step that an end of the clip cuts off leaves more.
 SELDOM = 0.1
-# A ball that comes down again so far from where it stood (leg lengths), while the heel stands, has its own anchor.
+# A ball that comes down again farther than this from where it stood (leg lengths), while the heel stands, gets its own
+# anchor.
 SAME_SPOT = 0.02
-# Feet that lean on their heels or sides by more than this (sine of 55 degrees) lie. In the recorded clips heels strike
+# A foot lies if it leans on its heel or side by more than this (sine of 55 degrees). In the recorded clips heels strike
 # at up to 35 degrees, and a dancer's toe rests on its side at 53.
 LEANS = 0.82
 NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing_stored")
@@ -30,11 +31,12 @@ NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing
 
 @dataclass(frozen=True)
 class Contacts:
-    """When feet stand, found once: `standing` (F, L, 2) of heels and balls, and whether that locks them to anchors.
+    """When feet stand, found once: contacts `standing` (F, L, 2) of heels and balls, and whether feet are `locked` to
+    anchors.
 
-    `wanted` (F, L, 2) is the same before stances on two spots were parted. What is `kept` (F, L, 2) stands whatever the
-    planner needs time for; of that, what is `added` (F, L, 2) stands only because people want it. `firm` (F, L) feet
-    hold their direction, too. `notes` are for the user.
+    `wanted` (F, L, 2) are the contacts before stances on two spots were separated. Those that are `kept` (F, L, 2) stay
+    even where feet need time between anchors, and of these, those `added` (F, L, 2) exist only because users want them.
+    A foot also holds its direction where it is `firm` (F, L). `notes` are for the user.
     """
 
     standing: Mask
@@ -47,10 +49,11 @@ class Contacts:
 
 
 def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> Contacts:
-    """When feet stand under mode 'AUTO', 'ALWAYS' or 'STORED': as detected, with what is enforced and without what is
-    forbidden; on every frame; or by spans alone, as they are.
+    """When feet stand under a mode. 'AUTO': as detected, with enforced contacts and without forbidden ones. 'ALWAYS':
+    on every frame. 'STORED': as the spans say.
 
-    In a clip in place contacts do not lock, since its feet go back with a floor that moves; only enforced ones do.
+    Contacts do not lock feet to anchors in a clip in place, since its feet go back with a moving floor, or in a clip
+    whose feet are never found to stand. Only enforced contacts do so there.
     """
     shape = clip.frames, clip.legs, 2
     if mode == "ALWAYS":
@@ -66,7 +69,8 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
         return _following(marks.standing if mode == "STORED" else marks.applied(contacts, least), *notes)
     if mode == "STORED":
-        # Feet are held by frames that are not stored, too: those of what nobody edited are found again.
+        # Runs do not store all frames on which feet are held. So the stances that nobody edited are taken as found
+        # again.
         unedited = marks.unedited(separate_spots(clip, contacts))
         stored = marks.enforced if notes else marks.standing | unedited
         return _locked(stored, stored, stored & ~unedited, marks, stored & ~marks.enforced)
@@ -75,7 +79,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
 
 
 def separate_spots(clip: Clip, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without those of heels on which a foot turns from one anchor of its ball to another."""
+    """The contacts (F, L, 2), without those of a heel on which a foot turns from one anchor of its ball to another."""
     separate = contacts.copy()
     for (leg, start, end), (other, later, last) in pairwise(column_runs(contacts[..., 1])):
         if leg == other and contacts[end:later, leg, 0].all():
@@ -86,7 +90,9 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
 
 
 def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
-    """A note about stances of which less is `held` (F, L, 2), as people added to them or to the one before or after."""
+    """A note that counts stances that are not `held` (F, L, 2) on all wanted frames, because users added contacts to
+    them or to the one before or after.
+    """
     if not feet.added.any():
         return ()
     spans, lost = stances(feet.wanted), feet.wanted & ~held
@@ -97,44 +103,44 @@ def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
 
 
 def _locked(standing: Mask, wanted: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:
-    """Contacts (F, L, 2) of feet that stand on anchors, if they stand at all."""
+    """The `Contacts` of feet that stand on anchors; of feet that follow the ground if none stands."""
     if not standing.any():
         return _following(standing, NOWHERE)
     return Contacts(standing, wanted, True, kept, kept & ~found, marks.enforced[..., 0] & standing.all(axis=-1))
 
 
 def _following(standing: Mask, *notes: Note) -> Contacts:
-    """Contacts (F, L, 2) of feet that follow the ground frame by frame."""
+    """The `Contacts` of feet that follow the ground frame by frame and stand as in a mask (F, L, 2)."""
     nothing = np.zeros_like(standing)
     return Contacts(standing, standing, False, nothing, nothing, nothing[..., 0], notes)
 
 
 def _toes_down(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Whether feet (F, L) have their heels (F, L, 3) well above the soles under their balls: none stands on that."""
+    """Whether the heels (F, L, 3) of feet (F, L) are well above the soles under the balls. Such heels do not stand."""
     return (heel - clip.ball) @ clip.up + sole.ball_height > SAME_PLACE * clip.leg
 
 
 def _toes_up(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Whether feet (F, L) of figures that sit or lie rest on their heels (F, L, 3) alone."""
+    """Whether feet (F, L) of figures that sit or lie rest on their heels (F, L, 3) alone. Their balls do not stand."""
     low = dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
     return low & ((clip.ball - heel) @ clip.up - sole.ball_height > SAME_PLACE * clip.leg)
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:
-    """Whether what there is of contacts (F, L, 2) is hardly any, and beside the ends of the clip."""
+    """Whether contacts (F, L, 2) are hardly any, and only those with which the clip begins or ends."""
     standing = contacts[..., 0] | contacts[..., 1]
     seldom = np.count_nonzero(standing) < SELDOM * standing.size
     return seldom and all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
 
 
 def _lying(clip: Clip, sole: Sole) -> Mask:
-    """Which feet (F, L) lie on their heels, sides or backs, as those of figures do that sit or lie on the ground."""
+    """Which feet (F, L) lie on their heels, sides or backs, as those of sitting or lying figures do."""
     forward, up = (unit(turn_vectors(clip.foot, axes)) for axes in (sole.forward, sole.up))
     side = dot(cross(forward, up), clip.up)
     return (dot(forward, clip.up) > LEANS) | (np.abs(side) > LEANS) | (dot(up, clip.up) < -LEANS)
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Where heel and ball (F, L, 2) are close to the clip's own floor: what stands of feet in place that never rest."""
+    """Contacts (F, L, 2) for feet in place that never rest: heels (F, L, 3) and balls close to the clip's own floor."""
     low = SAME_PLACE * clip.leg + sole.floor
     return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Trembling feet steadied about their ankles: once a ball is pinned, jitter of its foot would go into the knee."""
+"""Trembling feet are steadied about their ankles: the jitter of a foot whose ball is pinned would go into the knee."""
 
 import numpy as np
 
@@ -9,22 +9,23 @@ from ..curves import hann_average, odd_window, smoothstep
 from ..rotations import dot, matrix_from_vector, move_points, nearest_rotations, unit, vector_from_matrix
 from .stance import ROLL
 
-# A foot trembles where its direction bends to and fro by as many frames as there are in this time (s); at fewer than 50
+# A foot trembles where its direction bends to and fro between frames that lie this time (s) apart. At fewer than 50
 # samples a second, noise and motion look alike.
 LAG = 0.02
-# A foot begins to be steadied at this size of noise (degrees) and is so at twice that: of twelve recorded clips one
-# trembles by up to 12, the others hardly anywhere by 0.4.
+# A foot is steadied in part from this size of noise (degrees), and fully from twice that. Of twelve recorded clips one
+# trembles by up to 12 degrees, the others hardly anywhere by 0.4.
 NOISE = 0.4
-# The correlation of one bend with the next is -2/3 for noise, and positive for motion: a foot begins to be steadied at
-# the first size of it, and is so at the second. With others a dance that trembles has knees that pop by 12 degrees.
+# The correlation of one bend with the next is -2/3 for noise, and positive for motion. A foot is steadied in part from
+# the first of these sizes of a negative correlation, and fully from the second. With other values the knees of a
+# trembling dance pop by 12 degrees.
 CORRELATION = (0.1, 0.3)
-# Whether a foot trembles is told over this time (s); it then takes its mean direction over that of a roll.
+# Trembling is averaged over this time (s). A trembling foot takes its mean direction over the time of a roll.
 NEAR = 0.2
 
 
 def steady_feet(clip: Clip) -> tuple[Clip, Array]:
-    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) that do it, about the ankles; the
-    identity (3, 3) where no foot trembles.
+    """The clip with its trembling feet steadied, and the turns (F, L, 3, 3) about the ankles that steady them; the
+    identity (3, 3) if no foot trembles.
     """
     share = trembling(clip)
     if not share.any():
@@ -35,7 +36,7 @@ def steady_feet(clip: Clip) -> tuple[Clip, Array]:
     turn = np.broadcast_to(np.eye(3), axes.shape).copy()
     turn[trembles] = matrix_from_vector(share[trembles][:, None] * away)
     steady = turned_about(clip, clip.ankle, turn)
-    steady.foot[..., :3, 3] = clip.ankle  # to the last digit
+    steady.foot[..., :3, 3] = clip.ankle  # without rounding
     return steady, turn
 
 
@@ -50,14 +51,14 @@ def trembling(clip: Clip) -> Array:
     square[lag:-lag] = dot(bend, bend)
     product[lag : -2 * lag] = -dot(bend[:-lag], bend[lag:])
     square, product = (hann_average(values, odd_window(NEAR, clip.fps)) for values in (square, product))
-    # The variance of such a bend of noise is six times that of the noise.
+    # The second difference of noise has six times the variance of the noise.
     share = smoothstep(np.sqrt(square / 6) / NOISE - 1.0)
     least, most = CORRELATION
     return share * smoothstep((product / np.maximum(square, 1e-12) - least) / (most - least))
 
 
 def turned_about(clip: Clip, pivot: Array, turn: Array) -> Clip:
-    """The clip with each foot and its toes turned (F, L, 3, 3) about a point (F, L, 3)."""
+    """The clip with each foot and its toes turned by `turn` (F, L, 3, 3) about `pivot` (F, L, 3)."""
     about = np.zeros((*turn.shape[:2], 4, 4))
     about[..., :3, :3], about[..., 3, 3] = turn, 1.0
     about[..., :3, 3] = pivot - (turn @ pivot[..., None])[..., 0]

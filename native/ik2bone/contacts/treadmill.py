@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Floors that move as seen from standing feet: those of clips in place, and of feet that slide evenly on their way."""
+"""Floors that move under standing feet: in clips in place, and where all feet of a figure on its way slide evenly."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +12,30 @@ from .paths import SAME_PLACE, Feet
 
 Level = NDArray[np.complex128]
 
-# A foot goes with a floor when its velocity is that of the floor within this (leg lengths a second), or this share of
-# it; a figure stays in place when its feet, on the mean, go slower than that share of the floor.
+# A foot moves with a floor if its velocity differs from the floor's by no more than this (leg lengths a second), or by
+# this share of the floor's speed. A figure is in place if the mean velocity of its feet is below this share of that
+# speed.
 NEAR = 0.25
-# What is slower than this (leg lengths a second) is the creep of standing feet: neither a floor nor a figure goes so.
+# Anything slower than this (leg lengths a second) is the creep of standing feet: floors and figures move faster.
 SLOWEST = 0.15
-# Nor does a figure whose feet slide by less than this share of its velocity: such feet are careless.
+# Feet that slide by less than this share of the figure's velocity count as careless, not as sliding evenly.
 SLIDES = 0.1
-# Low feet go the way of a floor, within 45 degrees, for more than this share of the time. In clips in place, animated
-# or made by formula, they do for 0.67 at least, in a dance on the spot whose feet never rest for 0.5.
+# Low feet move in the direction of a floor, within 45 degrees, for more than this share of the time. In clips in place,
+# animated or made by formula, they do so for 0.67 at least, in a dance on the spot whose feet never rest for 0.5.
 ONE_WAY = 0.6
-# The velocity about which most gather is the mean of ever nearer neighbours, the last within a third of what is near.
+# The velocity at which most velocities gather is the mean of those within a radius. The radius shrinks in these steps
+# to a third of `_radius`.
 CLOSER = np.linspace(1.0, 1 / 3, 8).tolist()
 
 
 def floor_velocities(feet: Feet) -> tuple[Array, bool]:
-    """Velocities (F, 3) of the floor as seen from which standing feet rest, leg lengths a second; and whether it
-    carries the feet of a clip in place back.
+    """Velocities (F, 3), in leg lengths a second, of the floor on which standing feet rest, and whether it carries the
+    feet of a clip in place back.
 
-    The floor under a clip in place goes evenly. Feet of a figure on its way may all slide by the same share of its
-    velocity, ahead or aside, as they do where legs were scaled and the way of the hips was not.
+    The floor under a clip in place moves evenly. Feet of a figure on its way may all slide by the same share of its
+    velocity, ahead or aside, as they do where legs were scaled and the path of the hips was not.
     """
-    # What is level is told in complex numbers: by one of these a velocity is turned and scaled.
+    # Level velocities are complex numbers: a product with a complex number turns and scales them.
     low, first = _low(feet.heights), unit(cross(feet.up, np.eye(3)[np.abs(feet.up).argmin()]))
     axes = first + 1j * cross(feet.up, first)
     slow, travel = (np.asarray(ways @ axes, complex) for ways in (feet.velocities[low], feet.travel))
@@ -43,14 +45,14 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
 
 
 def _treadmill(velocities: Level, way: complex) -> complex:
-    """Velocity of the floor of a clip in place, by the velocities (N,) of low feet; zero where it rests.
+    """The velocity of the floor of a clip in place, from the velocities (N,) of low feet; zero if the floor rests.
 
-    It moves when the feet keep their place, but for a velocity on the mean, and low feet mostly go one way, and move
-    alike at least twice as often as they rest.
+    The floor moves if the mean velocity of the feet, `way`, is small beside the floor's, if low feet mostly go one way,
+    and if they move alike at least twice as often as they rest.
     """
     speeds = abs(velocities)
     rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
-    # No foot goes so fast that the figure could be in place, or most rest.
+    # Either no foot is fast enough for the figure to be in place, or most low feet rest.
     if abs(way) > NEAR * speeds.max() or rest > 0.5:
         return 0.0
     floor = _mode(velocities)
@@ -63,11 +65,12 @@ def _treadmill(velocities: Level, way: complex) -> complex:
 
 
 def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
-    """The share of the figure's velocity (F,), ahead and aside, by which low feet slide, at velocities (N,) on `frames`
-    (N,); zero for none.
+    """The share of the figure's velocity `travel` (F,), ahead and aside, by which low feet slide; zero if they do not
+    slide evenly. `velocities` (N,) are those of low feet on `frames` (N,).
 
-    A figure counts as on its way while it is at least half as fast as usual. Its feet slide as one where half of their
-    velocities are alike, and twice as many as rest; what goes half as fast as the figure glides with it.
+    A figure counts as on its way while it is at least half as fast as usual. Its feet slide evenly if half of their
+    velocities are alike, and these are at least twice as many as those that rest. Feet that move at more than half the
+    figure's speed glide along with it, and do not count.
     """
     speeds = abs(travel)
     under_way = speeds[speeds > SLOWEST]
@@ -85,14 +88,14 @@ def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
 
 
 def _low(heights: Array) -> Mask:
-    """Frames, legs and parts (F, L, 2) in which a part of a foot is as low as it gets, and the other is not lower."""
+    """Where (F, L, 2) a part of a foot is near its lowest height in the clip, and the other part is not lower."""
     over = heights - heights.min(axis=0)
-    # Heel and ball of a foot that keeps its turn rise alike, but for rounding.
+    # Heel and ball of a foot that does not turn rise alike, but for rounding.
     return (over < SAME_PLACE) & (over <= over[..., ::-1] + ROUNDING)
 
 
 def _mode(velocities: Level) -> complex:
-    """The velocity about which most of some (N,) gather."""
+    """The velocity at which most of some velocities (N,) gather."""
     mode = velocities.sum() / len(velocities)
     # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
     for _ in range(5):
@@ -110,5 +113,5 @@ def _radius(floor: complex) -> float:
 
 
 def _share(velocities: Level, floor: complex, radius: float) -> float:
-    """Share of velocities (N,) that are those of this floor."""
+    """The share of velocities (N,) that lie within a radius of the floor's."""
     return np.count_nonzero(abs(velocities - floor) <= radius) / len(velocities)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Figures that move along with a support, as on a ship or a ladder truck: planted as seen from there."""
+"""Figures that move along with a support, such as a ship or a ladder truck. They are planted in its space."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ..notes import Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, unit
 from .query import Ground, MovingGround, Support, ask, may_move, support_of
 
-# A clip was made on a support if its feet are slower there than in the world by this share of both speeds, on the mean.
-# Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a second, rise, turn or rock, this finds
-# 210, and misses mostly the slowest; of as many made for a floor it takes 4 for made there, all of clips in place.
+# A clip was made on a support if its feet are slower relative to the support than in the world, by this share of the
+# sum of both speeds, on the mean. Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a
+# second, rise, turn or rock, this finds 210, and misses mostly the slowest; of as many made for a floor, it wrongly
+# finds 4, all of clips in place.
 CALMER = 0.05
 # For some time a clip goes along with a support if its feet have a third of their speed in the world there: slower by
 # this share of both, on the mean over this time (s), about that of two steps. Of 1,260 runs of recorded clips and of
@@ -37,12 +38,12 @@ class Carrier:
 
     @cached_property
     def inverse(self) -> Array:
-        """World as of each frame to world as of the first."""
+        """The inverse (F, 4, 4) of `motion`: from the world on each frame to the world on the first."""
         return inverse_of(self.motion)
 
 
 def _carrier_at(ground: Ground, point: Array, frame: int) -> Carrier | None:
-    """What a point (3,) on the surface belongs to, if that moves."""
+    """The support of a point (3,) on the surface, or None if it does not move."""
     support = support_of(ground, point, frame)
     if support.motion is None:
         return None
@@ -52,10 +53,10 @@ def _carrier_at(ground: Ground, point: Array, frame: int) -> Carrier | None:
 
 
 def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None:
-    """The support that moves under the feet and on which they are calmer than in the world, if there is one.
+    """The moving support under the feet relative to which they are slower than in the world, or None.
 
     It carries the figure from the first frame to the last, so three frames are enough to look for it. Without `up` (3,)
-    it is one that moves near the feet.
+    supports near the feet are looked for instead.
     """
     if not (under := _carriers_under(clip, ground, up)):
         return None
@@ -93,21 +94,21 @@ def _speed_aboard(clip: Clip, carrier: Carrier) -> Array:
 
 
 def _least_speed(clip: Clip, ball: Array) -> Array:
-    """The speed (F,) of the calmest of all feet."""
+    """The speed (F,) of the slowest foot."""
     return length_of(velocity(ball, clip.fps)).min(axis=1)
 
 
 def slower(speeds: Array, others: Array) -> Array:
-    """How much slower speeds are than others (...), as a share of both, from -1 to 1.
+    """How much slower `speeds` are than `others` (...), as a share of their sum, from -1 to 1.
 
-    Swings and jumps are fast wherever they are seen from, and do not tell by that what a clip was made on.
+    The share is small in swings and jumps, which are fast relative to anything and do not show on what a clip was made.
     """
     return (others - speeds) / np.maximum(others + speeds, 1e-300)
 
 
 def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
-    """The one thing that all limbs are near on the first frame, if it moves: it takes a clip along that was made for
-    something at rest.
+    """The one moving support of all limbs that are near a surface on the first frame, or None. It carries along a clip
+    that was made for a support at rest.
     """
     if clip.frames < 3 or not may_move(ground):
         return None
@@ -116,20 +117,20 @@ def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
     bearers = [_carrier_at(ground, hit, 0) for hit in hits[near]]
     if not bearers or bearers[0] is None:
         return None
-    # Parts of one thing move alike.
+    # Parts of one support move alike.
     alike = all(other is not None and _is_still(bearers[0].inverse @ other.motion) for other in bearers)
     return bearers[0] if alike else None
 
 
 def ride_on(bearer: Carrier, clip: Clip) -> Array:
-    """How far a bearer takes the middle of a figure along (F, 3) from where that is on the first frame."""
+    """How far (F, 3) a bearer carries the middle of the figure from its place on the first frame."""
     middle = clip.hip[0].mean(axis=0)
     return move_points(bearer.motion, middle) - middle
 
 
 def moved_by(motion: Array, clip: Clip) -> Clip:
-    """The clip moved by a rigid motion (F, 4, 4): a carrier's inverse gives the clip as if its carrier stayed where it
-    is on the first frame, and its motion moves that clip back into the world.
+    """The clip moved by a rigid motion (F, 4, 4). The inverse of a carrier gives the clip as if the carrier stayed
+    where it is on the first frame, and its motion moves that clip back into the world.
     """
     up, each = (motion[:, :3, :3] @ clip.up).mean(axis=0), motion[:, None]
     moved: dict[str, Any] = {name: each @ getattr(clip, name) for name in JOINTS}
@@ -139,7 +140,7 @@ def moved_by(motion: Array, clip: Clip) -> Clip:
 
 @dataclass(frozen=True)
 class GroundSeen:
-    """A ground as seen from a carrier, which does not move there."""
+    """A ground in the space of a carrier, in which the carrier does not move."""
 
     ground: MovingGround
     carrier: Carrier
@@ -163,5 +164,5 @@ class GroundSeen:
 
 
 def _is_still(motion: Array) -> bool:
-    """Whether a motion (F, 4, 4) is none but for rounding."""
+    """Whether a motion (F, 4, 4) is constant but for rounding."""
     return bool(np.ptp(motion, axis=0).max() < ROUNDING * max(float(np.abs(motion).max()), 1.0))

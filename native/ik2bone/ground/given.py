@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Grounds as users pass them in: meshes, height functions and callables, their answers checked."""
+"""Grounds as users pass them: meshes, height functions and callables, whose answers are checked."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from ..rotations import dot, length_of, unit
 from .query import Ground, MovingGround
 from .surfaces import Surface, Surfaces
 
-# Slopes of a height function are differences over this way (leg lengths): 1 mm for a person, so that a function in
-# single precision still tells them to 0.001.
+# Slopes of a height function are differences over this distance (leg lengths): 1 mm for a person. A function in single
+# precision then still gives them to 0.001.
 STEP = 1e-3
 EXPECTED = "a Mesh, a height function z(xy) or a callable (points, down)"
 
 
 def as_ground(ground: Any, clip: Clip) -> Ground:
-    """What planting asks, from a Mesh, a height function z(xy) or a callable (points, down); see `ik2bone.plant`."""
+    """Return the `Ground` that planting queries, of a Mesh, a height function or a callable; see `ik2bone.plant`."""
     if isinstance(ground, Mesh):
         return Surfaces((Surface(ground),), clip.leg)
     if isinstance(ground, Surfaces | GivenGround | HeightField | MovingGround):
@@ -38,7 +38,7 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
 
 
 def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:
-    """Whether a callable takes xy alone: by its parameters, or, where it may take one or two, by what it answers."""
+    """Whether a callable is a height function: by its parameters, or by its answer if it may take one or two."""
     one, two = (_takes(ground, count) for count in (1, 2))
     if not one and not two:
         raise TypeError(f"ground: expected {EXPECTED}, got one of {len(signature(ground).parameters)} parameters")
@@ -69,13 +69,13 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
 
 @dataclass(frozen=True)
 class GivenGround:
-    """A callable (points (N, 3), down) -> hits, normals, found; what it answers is checked."""
+    """A callable (points (N, 3), down) -> hits, normals, found, whose answers are checked."""
 
     function: Callable[[Array, Array | None], Any]
 
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, Mask]:
         """See `Ground`."""
-        # Copies: functions may write the heights into the points they get, and answer from the same array each time.
+        # Copies, because functions may write heights into the points they get, or return the same array each time.
         answer = self.function(points.copy(), None if down is None else down.copy())
         if not isinstance(answer, tuple | list) or len(answer) != 3:
             got = f"got {type(answer).__name__}; heights are a function of one array, z(xy)"
@@ -94,7 +94,7 @@ class GivenGround:
 
 
 def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:
-    """Hits or normals (N, 3), finite where something was found."""
+    """Return hits or normals (N, 3), checked to be finite where `found`, and the rows `otherwise` elsewhere."""
     expected = f"{name} as numbers {otherwise.shape}"
     values = checks.as_array("ground", rows, expected)
     if values.dtype.kind not in "fiu" or values.shape != otherwise.shape:
@@ -108,7 +108,7 @@ def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:
 class HeightField:
     """The ground of a height function z(xy (N, 2)) -> (N,), in a world whose up is +z; NaN is no ground.
 
-    Normals are from differences over `step` to both sides, or to one where there is no ground on the other.
+    Normals are computed from differences over `step` to both sides, or to one side if the other has no ground.
     """
 
     function: Callable[[Array], Any]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Asking the ground where feet meet it: any callable, or one that knows frames because parts of it move."""
+"""Queries of the ground. A ground is any callable, or a `MovingGround`, which knows frames because parts of it move."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..arrays import Array, Indices, Mask
 
 @dataclass(frozen=True)
 class Support:
-    """What a foot stands on: its name, and where it moves its motion over F frames (F, 4, 4), own space to world."""
+    """What a foot stands on: its `name`, and, if it moves, its `motion` (F, 4, 4) from own space to the world."""
 
     name: str = ""
     motion: Array | None = None
@@ -23,21 +23,22 @@ class Support:
 
 @runtime_checkable
 class MovingGround(Protocol):
-    """A ground that lies differently from frame to frame, or can tell its parts."""
+    """A ground that lies differently from frame to frame, or that knows its parts."""
 
     def ask(self, points: Array, down: Array | None, frames: Indices) -> tuple[Array, Array, Mask]:
-        """Hits, normals and found of points (N, 3), each on its frame (N,) and along its direction, (3,) or (N, 3)."""
+        """Hits, normals and found of points (N, 3), each on its frame (N,) and along `down`, (3,) or (N, 3)."""
 
     def support(self, point: Array, frame: int) -> Support:
-        """What a point (3,) on the surface belongs to."""
+        """The support to which a point (3,) on the surface belongs on `frame`."""
 
     def cut(self, frames: slice) -> MovingGround:
         """The same ground over some of the frames."""
 
 
-# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,): for each point the surface nearest to it on the
-# line through it along `down`, in both directions; unit normals, turned against `down`. World space. Under direction
-# 'NEAREST' `down` is None: the nearest point of the surface in any direction, normals as the surface's own.
+# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,), world space. The line through a point along
+# `down`, in both directions, may meet the surface in several places: the hit is the nearest to the point, with a unit
+# normal turned against `down`. Under direction 'NEAREST' `down` is None: the hit is the nearest point of the surface in
+# any direction, with the surface's own normal.
 Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]] | MovingGround
 
 
@@ -46,25 +47,25 @@ class NoGround(ValueError):
 
 
 def ask(ground: Ground, points: Array, up: Array | None, frames: Indices | None = None) -> tuple[Array, Array, Mask]:
-    """Hits and normals (N, ..., 3) and found (N, ...) for points (N, ..., 3), each row asked on its frame.
+    """Hits and normals (N, ..., 3) and found (N, ...) for points (N, ..., 3). Row n is queried on frame `frames[n]`.
 
-    `frames` (N,) are 0 to N - 1 by default. Without `up` the nearest point of the surface is asked for, else that over
-    or under each point.
+    `frames` (N,) are 0 to N - 1 by default. Hits lie over or under their points along `up` (3,). Without `up` they are
+    the nearest points of the surface.
     """
     rows = (np.arange(len(points)) if frames is None else frames).repeat(prod(points.shape[1:-1]))
     flat, down = points.reshape(-1, 3), None if up is None else -up
-    # `isinstance` of a protocol takes longer than a batch of points.
+    # `isinstance` of a protocol takes longer than the query of a batch of points.
     answer = ground.ask(flat, down, rows) if hasattr(ground, "ask") else ground(flat, down)
     return answer[0].reshape(points.shape), answer[1].reshape(points.shape), answer[2].reshape(points.shape[:-1])
 
 
 def support_of(ground: Ground, point: Array, frame: int) -> Support:
-    """What a point (3,) on the surface belongs to; of a plain callable nothing is known."""
+    """The support to which a point (3,) on the surface belongs. That of a plain callable has no name and no motion."""
     return ground.support(point, frame) if hasattr(ground, "support") else Support()
 
 
 def may_move(ground: Ground) -> bool:
-    """Whether parts of a ground may move; a plain callable has none."""
+    """Whether parts of a ground may move; a plain callable has no parts."""
     return bool(getattr(ground, "moves", hasattr(ground, "support")))
 
 

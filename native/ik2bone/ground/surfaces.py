@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Triangle meshes as planting asks them: the level that a foot would stand on, and the nearest point for a hand."""
+"""Triangle meshes as ground: they find the level on which a foot would stand, and the nearest point for a hand."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from ..mesh import Mesh
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 
-# What a level costs besides its distance, in leg lengths. A level with less than a leg of room over it costs this share
-# of what is missing: open treads up to a third of a leg apart are climbed, a bench or a table is passed under.
+# The cost of a level is its distance (leg lengths) and the following. A level with less than a leg of room over it
+# costs this share of the missing room: open treads up to a third of a leg apart are climbed, a bench or a table is
+# passed under.
 NO_ROOM = 0.5
-# A face that looks down costs this, and a level inside a solid this share of the room that is missing. Of a slab the
-# top counts, even from below, and of a crate on the floor up to two thirds of a leg; a room whose faces look outwards
-# has its floor, and not its roof's top, where the roof is farther away.
+# A face that looks down costs this in addition, and a level inside a solid costs this share of the missing room. So the
+# top of a slab counts even for points below it, and the top of a crate on the floor if it is up to two thirds of a leg
+# high. In a room whose faces look outwards the floor counts, and not the top of the roof, if the roof is farther away.
 HIDDEN = 2.0
 
 
 class Levels(NamedTuple):
-    """Where lines meet surfaces, one row a place, N of them.
+    """The N places where lines meet surfaces, one row each.
 
-    `line` and `surface` (N,) are indices, `depth` (N,) is the length along down, negative over the point, `normal`
-    (N, 3) the unit normal turned against down, and `looks_up` (N,) tells whether the face looks that way itself.
+    `line` and `surface` (N,) are indices. `depth` (N,) is the distance along down, negative over the point. `normal`
+    (N, 3) is the unit normal turned against down, and `looks_up` (N,) tells whether the face itself looks against down.
     """
 
     line: Indices
@@ -40,11 +41,11 @@ class Levels(NamedTuple):
 
 @dataclass(frozen=True)
 class Surface:
-    """One mesh with a name, and where it lies.
+    """A mesh with a name and a place.
 
-    `motion` maps the mesh's own space to the world: (4, 4) of a surface at rest, (F, 4, 4) over the frames of one that
-    moves. Nearest points need a motion that scales evenly. `inside` maps own space to that of the object that is named
-    (4, 4), where that has one.
+    `motion` maps the mesh's own space to the world: (4, 4) for a surface at rest, (F, 4, 4) for one that moves over F
+    frames. Nearest points need a motion that scales evenly. `inside` (4, 4) maps own space to the space of the object
+    called `name`, or is None if that object has no space.
     """
 
     mesh: Mesh
@@ -54,12 +55,12 @@ class Surface:
 
     @property
     def moves(self) -> bool:
-        """Whether it moves at all."""
+        """Whether the surface moves."""
         return self.motion.ndim == 3
 
     @cached_property
     def inverse(self) -> Array:
-        """World to own space, as `motion`."""
+        """The map from the world to own space, shaped as `motion`."""
         return inverse_of(self.motion)
 
     @cached_property
@@ -69,7 +70,7 @@ class Surface:
 
     @cached_property
     def box(self) -> Array:
-        """The corners (2, 3) of a box in the world that holds the surface on all frames, and what rounding moves."""
+        """A box in the world that holds the surface on all frames, and rounding: least and greatest corner (2, 3)."""
         corners = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
         places = move_points(self.motion[..., None, :, :], corners).reshape(-1, 3)
         low, high = places.min(axis=0), places.max(axis=0)
@@ -85,8 +86,8 @@ class Surface:
         return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
 
     def levels(self, number: int, points: Array, down: Array, frames: Indices) -> Levels:
-        """Where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface, which is
-        `number`.
+        """The places where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface
+        on `frames` (N,). The surface has the index `number`.
         """
         ways = down
         if not self._is_world:
@@ -108,13 +109,13 @@ class Surface:
         return move_points(motion, found.point), self._to_world(found.normal, frames)
 
     def _to_world(self, normals: Array, frames: Indices) -> Array:
-        """Normals (N, 3) on `frames` (N,) in the world, to which they go by the inverse transpose."""
+        """Normals (N, 3) in the world on `frames` (N,), by the inverse transpose of the motion."""
         if self._is_world:
             return normals
         return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
 
     def encloses(self, points: Array, down: Array, frames: Indices) -> Mask:
-        """Whether points (N, 3) lie inside a solid (N,): level rays leave it more often than they enter, all four."""
+        """Whether points (N, 3) lie inside a solid (N,): all four level rays leave it more often than they enter it."""
         inverse = self.at(frames)[1]
         starts, inside = move_points(inverse, points), np.ones(len(points), bool)
         for across in _level_axes(down):
@@ -127,7 +128,7 @@ class Surface:
 
 
 def _of_lines(lines: Indices, ways: Array) -> Array:
-    """The directions of some lines (N,), of one (3,) for all or one for each."""
+    """The directions of `lines` (N,): `ways` is one direction (3,) for all lines, or one for each."""
     return ways if ways.ndim == 1 else ways[lines]
 
 
@@ -139,9 +140,10 @@ def _level_axes(down: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Surfaces:
-    """Surfaces as a `MovingGround`, in world space; `leg` is the length that tells which levels feet can reach.
+    """Surfaces as a `MovingGround`, in world space.
 
-    `told` are sentences for the user about what could not be taken as it is.
+    `leg` is the length of a leg, which decides which levels feet can reach. `told` are sentences for the user about
+    objects that could not be used as they are.
     """
 
     surfaces: tuple[Surface, ...]
@@ -150,12 +152,12 @@ class Surfaces:
 
     @property
     def names(self) -> list[str]:
-        """Names of the surfaces, each once."""
+        """The names of the surfaces, each once."""
         return list(dict.fromkeys(surface.name for surface in self.surfaces))
 
     @property
     def moves(self) -> bool:
-        """Whether any of them moves."""
+        """Whether any of the surfaces moves."""
         return any(surface.moves for surface in self.surfaces)
 
     @cached_property
@@ -172,10 +174,10 @@ class Surfaces:
         they lie on `frames` (N,).
 
         Returns hits (N, 3), unit normals turned against down (N, 3) and found (N,). Of all levels, over and under the
-        point, the nearest counts that has room over it. Where nothing is found the hit is the point itself and the
-        normal looks straight up.
+        point, the hit is on the nearest that has room over it. Where nothing is found, the hit is the point itself and
+        the normal looks straight up.
 
-        Without `down` the hits are the nearest points in any direction, with normals as the faces have them.
+        Without `down` the hits are the nearest points in any direction, with the normals of the faces.
         """
         points = np.asarray(points, float)
         if down is None:
@@ -207,7 +209,7 @@ class Surfaces:
         return hits, normals, which
 
     def _near(self, points: Array, down: Array) -> list[int]:
-        """The surfaces whose boxes lines along a common direction could meet; of several directions, all."""
+        """The indices of the surfaces whose boxes lines in one direction could meet; all, if directions differ."""
         if len(self.surfaces) < 2 or not len(points) or down.ndim > 1:
             return list(range(len(self.surfaces)))
         axes = np.stack(_level_axes(down), axis=-1)
@@ -217,7 +219,7 @@ class Surfaces:
         return np.flatnonzero(meets.all(axis=1)).tolist()
 
     def _choose(self, levels: Levels, points: Array, down: Array, frames: Indices) -> Indices | slice:
-        """The row of the cheapest level of each line that has any."""
+        """The rows of the cheapest level of each line that meets a surface."""
         if np.bincount(levels.line, minlength=1).max() <= 1:
             return slice(None)
         order = np.lexsort((levels.depth, levels.line))
@@ -238,7 +240,7 @@ class Surfaces:
         return order[ranked[np.diff(line[ranked], prepend=-1) > 0]]
 
     def support(self, point: Array, frame: int) -> Support:
-        """The surface nearest to a point (3,) on a frame, "" where there is no surface at all."""
+        """The support nearest to a point (3,) on a frame; its name is "" if there is no surface at all."""
         number = 0
         if len(self.surfaces) != 1:
             number = int(self._find_nearest(np.asarray(point, float)[None], np.array([frame]))[2][0])
@@ -248,7 +250,7 @@ class Surfaces:
         return Support(nearest.name, nearest.motion if nearest.moves else None)
 
     def local(self, name: str, point: Array, frame: int) -> list[float] | None:
-        """A point (3,) of a frame in the space of the object of that name; None where it has none."""
+        """A world point (3,) of a frame, in the space of the object of that name; None if there is no such space."""
         surface = next((surface for surface in self.surfaces if surface.name == name), None)
         if surface is None or surface.inside is None:
             return None
@@ -261,8 +263,8 @@ class Surfaces:
 
 
 def _over(line: Indices, looks_up: Mask) -> Indices:
-    """For levels (N,), sorted from the top of each line, the next one over each that looks up, or -1."""
-    # Undersides take no room: what they belong to has a top, and `Surface.encloses` tells whether it is solid below.
+    """The index (N,) of the next level over each that looks up, or -1. Levels are sorted by line, from the top."""
+    # Undersides do not limit the room: their solids have tops, and `Surface.encloses` tells what is solid under a top.
     up = np.where(looks_up, np.arange(len(line)), -1)
     over = np.concatenate([[-1], np.maximum.accumulate(up)[:-1]])
     return np.where(line[over] == line, over, -1)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Limbs that touch with one point instead of a sole."""
+"""Limbs that touch surfaces with one point instead of a sole."""

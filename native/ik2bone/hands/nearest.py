@@ -8,27 +8,27 @@ from ..ground.query import Ground, ask
 from ..rotations import cross, dot, length_of, unit
 from ..sole.skin import IN_PLANE
 
-# Farther from every surface than this (limb lengths) nothing is touched, only missed: 12 cm for a person's arm.
+# A limb farther than this from every surface (limb lengths) touches nothing: 12 cm for a person's arm.
 WITHIN = 0.2
-# Half the width of a palm or a sole: 4 cm of a person's arm, 5 cm of a leg. A surface is wide enough to turn one to it
-# if places so far around it (limb lengths) lie in its plane; rungs and edges are not.
+# Half the width of a palm or a sole: 4 cm for a person's arm, 5 cm for a leg. A surface is wide enough to turn a palm
+# or sole along it if the places at this distance around (limb lengths) lie in its plane; rungs and edges are not.
 AROUND = 0.06
 
 
 def find_spots(
     ground: Ground, points: Array, length: float, up: Array | None, frames: Indices, soles_up: Array | None, near: Array
 ) -> tuple[Array, Array, Mask, Mask]:
-    """The places (N, 3) nearest to the resting points (N, 3) of a limb of some length, each on its frame (N,).
+    """The places (N, 3) on the surface that are nearest to the resting points (N, 3) of a limb, each on its frame (N,).
 
-    With `up` (3,) these are over or under the points; `soles_up` (N, 3) are where the soles of a foot look up to. Told
-    with their normals (N, 3), whether they are wide (N,), and whether they are there, at most `near` (N,) limb
-    lengths away (N,).
+    With `up` (3,) a place is over or under its point. `length` is that of the limb. `soles_up` (N, 3) are the up
+    directions of the soles of a foot, None for a hand. Also returns the normals (N, 3), whether the surface is wide
+    there (N,), and whether there is one at most `near` (N,) limb lengths away (N,).
     """
     hits, normals, found = ask(ground, points, up, frames)
     found = found & (length_of(hits - points) <= near * length)
     mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
     if soles_up is not None and up is None:
-        # A foot on something narrow, such as a rung, stands on its top, and not on the next one.
+        # A foot on something narrow, such as a rung, stands on top of it, but not on the next rung.
         higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
         climbs = there & ~wide & (dot(facing - normals, soles_up) > 0.0)
         climbs &= length_of(higher - hits) < AROUND * length
@@ -39,7 +39,9 @@ def find_spots(
 def mean_normal(
     ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Indices | None = None
 ) -> tuple[Array, Mask]:
-    """The mean normals (F, ..., 3) of places (F, ..., 3) and of those around, and whether it is wide there (F, ...)."""
+    """The mean normals (F, ..., 3) of places `hits` (F, ..., 3) and of the places around them, and whether the surface
+    is wide there (F, ...).
+    """
     other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
     first = unit(cross(normals, other))
     second = cross(normals, first)
@@ -50,10 +52,11 @@ def mean_normal(
 
 
 def facing_of(known: Array, axes: Array, normals: Array) -> Array:
-    """The direction in a limb's end space (3,) that looks away from what it touches, from its axes (N, 3, 3) there.
+    """The direction (3,), in the space of a limb's end, that looks away from what the limb touches. `axes` (N, 3, 3)
+    are those of the end in its contacts, `normals` (N, 3) those of the surface.
 
-    Where it is `known` up to its sign (of palms and soles) that, else the mean of the normals (N, 3), so that only what
-    differs from one contact to the other is turned.
+    For palms and soles this direction is `known` (3,) up to its sign. Where `known` is zero it is the mean of the
+    normals, so that the end is turned only by what differs from one contact to the other.
     """
     mean = np.einsum("nji,nj->i", axes, normals)
     if known.any():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Limbs that touch a surface with one point: hands on walls and rungs, and feet where the nearest surface counts.
 
-A foot under direction DOWN stands on a sole, over heel and ball. All else touches: the point under the ball of a foot,
-or the palm of a hand, comes to lie on the nearest surface while it rests there. No tilt of a sole and no footprint
-enters, so a rung will do as well as a wall.
+A foot under direction DOWN stands on its sole, over heel and ball. All other limbs touch: the point under the ball of a
+foot, or the palm of a hand, comes to lie on the nearest surface while it rests there. The tilt of a sole and footprints
+do not matter, so limbs touch rungs as well as walls.
 """
 
 from dataclasses import replace
@@ -38,12 +38,12 @@ from ..targets.lock import hold_feet
 from ..targets.swing import clear
 from .nearest import AROUND, WITHIN, facing_of, find_spots, mean_normal
 
-# A hand is free this time (s) after it has touched, and before it touches again.
+# A hand is free this time (s) after it has touched, and this time before it touches again.
 RELEASE = 0.4
 
 
 def measure_limbs(clip: Clip) -> Sole:
-    """The soles of feet by `measure_sole`; hands have none, their palm is the point that touches."""
+    """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
     if not clip.hands.any():
         return measure_sole(clip)
     hands = _palms(clip.choose(clip.hands))
@@ -53,7 +53,7 @@ def measure_limbs(clip: Clip) -> Sole:
 
 
 def _palms(clip: Clip) -> Sole:
-    """Hands as soles without height: the wrist for a heel, the palm for ball and tip."""
+    """Soles without height for hands: the wrist is the heel, the palm is ball and tip."""
     nothing = np.zeros((clip.legs, 3))
     palm, tip = (np.median(move_points(inverse_of(matrix), clip.ball), axis=0) for matrix in (clip.foot, clip.toe))
     up = nothing if clip.palm is None else clip.palm
@@ -62,7 +62,7 @@ def _palms(clip: Clip) -> Sole:
 
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
-    """The soles with the palms of hands on their skin, where that is known, on the side that faces what they touch."""
+    """The soles, with the palms of hands put on their skin if it is known, on the side that faces what they touch."""
     if clip.skins is None or not clip.hands.any():
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
@@ -77,9 +77,11 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
 
 
 def _palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
-    """How deep the skin (V, 3) lies under a point of the palm (3,), against the unit direction that looks away (3,).
+    """How deep the skin (V, 3) lies under the point `palm` (3,), against the unit direction `away` (3,) from the
+    surface.
 
-    All in the end's space, `length` is the limb's; zero where there is no skin near, or none that could be believed.
+    All of them are in the space of the limb's end, and `length` is the limb's length there. Zero if no skin is near, or
+    if the depth is not plausible.
     """
     local = skin - palm
     depth = -(local @ away)
@@ -91,8 +93,8 @@ def _palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
 def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
     """When the limbs of a clip touch, and where they shall do so.
 
-    Of a clip that is seen from a carrier, limbs that rest in the world while they touch are held there, as a hand on
-    the quay from a boat.
+    In a clip that is seen from a carrier, limbs that rest in the world while they touch are held in the world, as a
+    hand on the quay from a boat.
     """
     if not isinstance(ground, GroundSeen) or settings.always(clip.frames):
         return _touch(clip, sole, ground, settings)
@@ -109,7 +111,7 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
 
 
 def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
-    """Which limbs (L,) move less in the world than aboard, on the frames on which they are near a surface."""
+    """Which limbs (L,) move less in the world than on the carrier, on the frames on which they are near a surface."""
     aboard = move_points(clip.foot, sole.ball)
     near = touches_of(clip, aboard, ground, settings)[1] < WITHIN
     paths = aboard, move_points(ground.carrier.motion[:, None], aboard)
@@ -118,13 +120,13 @@ def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings)
 
 
 def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
-    """As `touch`, for limbs that all touch what the ground shows."""
+    """As `touch`, for limbs that all touch `ground` in the space in which the clip is given."""
     up, path = settings.way_up(clip), move_points(clip.foot, sole.ball)
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
     touches, distance, _ = touches_of(clip, path, ground, settings)
     enforced = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
-    # A limb reaches as far as it is long for what people want.
+    # For enforced contacts a limb reaches surfaces up to its own length away.
     within = np.where(enforced, 1.0, WITHIN)
     stands = _wanted(touches, settings, clip.fps)
     contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
@@ -136,8 +138,8 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
-    """Frames (F, L) in which limbs touch the ground with the points of a path (F, L, 3), the distances (F, L) from it
-    in limb lengths, infinite where there is none, and its normals (F, L, 3) there.
+    """Frames (F, L) on which limbs touch the ground with the points of a path (F, L, 3); the distances (F, L) of these
+    points from the ground in limb lengths, infinite where there is none; and the normals (F, L, 3) of the ground.
     """
     length = limb_lengths(clip)
     hits, normals, found = ask(ground, path, settings.way_up(clip))
@@ -148,7 +150,7 @@ def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> t
 
 
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
-    """The touches (F, L) with the user's edits; a mark on heel or ball will do for a limb that touches."""
+    """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
     if settings.marks is None:
         return touches
     masks = settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden
@@ -164,10 +166,10 @@ def limb_lengths(clip: Clip) -> Array:
 
 
 def find_touches(path: Array, distance: Array, fps: float) -> Mask:
-    """Frames (F, L) in which points rest on a surface, from their paths (F, L, 3) and distances (F, L) to it.
+    """Frames (F, L) on which points rest on a surface, from their paths (F, L, 3) and distances (F, L) to it.
 
-    Lengths are limb lengths. Speeds are those of `find_contacts`: a point touches from below the one to enter with
-    until above the one to leave with, while it is near the surface.
+    Lengths are limb lengths. Near the surface, a point touches from when its speed falls below the limit to enter of
+    `find_contacts` until it exceeds the limit to leave.
     """
     speed = length_of(velocity(path, fps))
     touches = hysteresis((speed < LEAVE_SPEED) & (distance < WITHIN), speed < ENTER_SPEED)
@@ -181,10 +183,12 @@ def find_touches(path: Array, distance: Array, fps: float) -> Mask:
 def _anchors(
     clip: Clip, sole: Sole, path: Array, spans: list[Stance], ground: Ground, settings: Settings, within: Array
 ) -> list[Anchor]:
-    """The anchors of one limb's stances, which bring its point of the path (F, L, 3) onto a surface `within` reach."""
+    """The anchors of one limb's stances. They bring the limb's point of the path (F, L, 3) onto a surface that is at
+    most `within` (F, L) limb lengths away.
+    """
     if not spans:
         return []
-    # Palms and soles come to lie along a surface that is wide enough.
+    # Palms and soles are laid along a surface that is wide enough.
     leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
     middles = np.array([(span.start + span.end) // 2 for span in spans])
     ways = path[:, leg], clip.ball[:, leg]
@@ -203,9 +207,9 @@ def _anchors(
 
 def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: int = 1) -> Array:
     """Turns (N, 3, 3) that lay a limb's end with these axes (N, 3, 3) along a surface with normals (N, 3), where that
-    is `wide` (N,), averaged over a window of so many frames; see `facing_of` for what is `known` (3,).
+    is `wide` (N,), averaged over a window of so many frames. `known` (3,) is as in `facing_of`.
 
-    What would have to turn farther than feet do on a slope rests in some other way.
+    An end that would have to turn farther than feet do on a slope is not turned.
     """
     vectors = shortest_turns(axes @ facing_of(known, axes[wide], normals[wide]), normals)
     lies = wide & (length_of(vectors) <= STEEPEST)
@@ -213,7 +217,9 @@ def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: i
 
 
 def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, Array]:
-    """Targets of all frames, and the share (F, L) in which limbs are free: hands long off, what never touches."""
+    """Targets of all frames, and the share (F, L) to which limbs are free: hands that are long off, and limbs that
+    never touch.
+    """
     hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors))
     targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
     stands = contacts[..., 1]
@@ -229,7 +235,7 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
 def _clear_swings(
     clip: Clip, sole: Sole, targets: Targets, contacts: Mask, free: Array, ground: Ground, up: Array | None
 ) -> Targets:
-    """The targets moved out of the surface where the touching point would get into it between two contacts."""
+    """The targets, moved out of the surface where a touching point would get into it between two contacts."""
     path = targets.placed(move_points(clip.foot, sole.ball) - clip.ball)
     hits, normals, found = ask(ground, path, up)
     length = limb_lengths(clip)
@@ -238,7 +244,7 @@ def _clear_swings(
     move = np.zeros_like(path)
     for leg, start, end in column_runs((free < 1.0) & ~contacts[..., 1]):
         rows = slice(start, end), leg
-        # Of a sheet that looks the wrong way both the limb and its root lie on the other side.
+        # If limb and root both lie behind a sheet, its normals point the wrong way.
         side = -1.0 if all(np.sum(away[rows][found[rows]]) < 0.0 for away in (height, root)) else 1.0
         under = np.where(near[rows], -side * height[rows], 0.0)
         lift = clear(under, 0.0, (end - start + 1) / clip.fps, (start > 0, end < clip.frames))
@@ -247,7 +253,7 @@ def _clear_swings(
 
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
-    """Every frame on the surface nearest to it, whatever its height."""
+    """The limbs held on every frame on the nearest surface, whatever their height over it."""
     path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
     (hits, normals, found), axes = ask(ground, path, up), nearest_rotations(clip.foot[..., :3, :3])
     found &= length_of(path - hits) < length

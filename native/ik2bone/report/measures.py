@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""The figures that tell how well a clip stands, before and after, as plain data.
+"""The figures that tell how well a clip stands, before and after planting, as plain data.
 
-They are taken from sampled scenes, by the definitions below; anyone can compute the same from the keyed result.
+They are computed from sampled scenes by the definitions below, so that anyone can compute them from the keyed result.
 
 drift        largest distance of a standing point (ball or heel) from its anchor within a contact; the anchor moves with
-             its support. Of a source, and of what is planted with less than the whole strength, from its mean place
+             its support. In a source, and in a clip planted with less than the whole strength, the distance is from
+             the mean place of the point
 penetration  how deep points of the sole go under the surface, over contact frames, along the surface's normal
-float        how high standing points stay over the surface, over contact frames, less their height on the sole; of
-             limbs that touch with one point both are the distance of that point from the surface
-short        frames in which a foot misses its target by more than 0.0001 leg, and the worst miss
+float        how high standing points are over the surface, over contact frames, less their height over the sole; for
+             limbs that touch with one point, penetration and float are the distance of that point from the surface
+short        frames on which a foot misses its target by more than 0.0001 leg, and the worst miss
 knee_pop     second difference of the knee angle (degrees) over 1/30 s, less 1.5 times the source's largest within 0.1 s
-foot_pop     the same of the standing point's path
-flexion      how much more the straighter knee is bent than the source's (degrees): 95th percentile over the frames, and
-             median
+foot_pop     the same of the path of the ball joint
+flexion      how much more the straighter knee is bent than that of the source (degrees): 95th percentile over the
+             frames, and median
 hips         largest offset, largest change from frame to frame; peak and root mean square of the acceleration of the
              offset (second difference over 1/30 s), in leg lengths / s^2
 
@@ -40,8 +41,8 @@ from ..rotations import cross, dot, length_of, move_points
 Frames = NDArray[np.int64]
 Data = dict[str, Any]
 
-# Larger ones count: drift, penetration and float, of which a thousandth of the leg is what one can see (leg lengths);
-# pops of the knee and flexion (degrees); and pops of the foot (leg lengths).
+# Figures over these limits count: drift, penetration and float, of which a thousandth of the leg can just be seen (leg
+# lengths); pops of the knee and flexion (degrees); and pops of the foot (leg lengths).
 VISIBLE = 0.001
 KNEE_POP = 5.0
 FOOT_POP = 0.02
@@ -54,14 +55,14 @@ BODY_FIGURES = ("flexion", "flexion_median", "hips_offset", "hips_change", "hips
 def figures(
     before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Sequence[int] | None = None, allowed: float = SHORT
 ) -> Data:
-    """Figures of a planted clip: `before` and `after` hold the same figures over all and per foot.
+    """Return the figures of a planted clip. In them `before` and `after` hold the same figures over all and per foot.
 
-    `before` and `after` are the clip sampled from the scene, `frames` the scene frames of their rows (default 0, ...).
-    A foot is short of its target where it misses that by more than is `allowed` (leg lengths, at least the default).
-    Spans tell leg, part, first and last frame, state, support, the anchor as it is on the first frame, and before and
-    after drift, penetration and float. Feet tell when they were short or popped: first and last frame, and the worst.
-    `worst` tells by figure the frame on which it is worst after planting.
-    `notes` are codes and data of what the user should know, `told` the same in words.
+    The arguments `before` and `after` are the clip as sampled from the scene, `frames` the scene frames of their rows
+    (default 0, 1, ...). A foot is short of its target if it misses it by more than `allowed` (leg lengths, at least the
+    default). Spans have leg, part, first and last frame, state, support, the anchor on the first frame, and drift,
+    penetration and float before and after. Feet have the times when they were short or popped: first and last frame,
+    and the worst value. `worst` is the frame on which each figure is worst after planting. `notes` are the codes and
+    data of the notes for the user, `told` their sentences.
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
     spans, drift = _spans(after, plan)
@@ -93,7 +94,9 @@ def figures(
 
 
 def _feet(plan: Plan) -> list[Data]:
-    """Heel, ball joint and sole of each foot in foot bone space: of a hand the wrist, and twice a point of the palm."""
+    """Heel, ball joint and sole of each foot in foot bone space. Of a hand, the heel is the wrist, and the others are
+    one point of the palm.
+    """
     sole = plan.sole
     return [
         {
@@ -114,15 +117,15 @@ def standing_points(clip: Clip, plan: Plan) -> Array:
 
 
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
-    """Spans of heel and ball as plain data, frames [start, end); without locking there are no anchors."""
+    """Spans of heel and ball as plain data, frames [start, end). Only locked limbs have an anchor and a drift."""
     return _spans(after, plan)[0]
 
 
 def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data], Array]:
-    """As `contact_spans`, and distances (F, L, 2) of heels and balls from where they should be over their contacts."""
+    """As `contact_spans`, and the distances (F, L, 2) of heels and balls from where they should be, during contacts."""
     points, spans = standing_points(clip, plan), []
     drift = np.zeros(points.shape[:3])
-    # Contacts are parted where they are enforced.
+    # A contact is divided where it starts or stops being enforced.
     states = np.stack([plan.contacts & ~plan.enforced, plan.contacts & plan.enforced], axis=-1)
     found = ((*divmod(column, 2), start, end) for column, start, end in column_runs(states))
     for place, start, end, is_enforced in sorted((place, start, end, state) for place, state, start, end in found):
@@ -141,9 +144,10 @@ def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data],
 
 
 def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
-    """How far a standing point with this path (F, 3) is on frames [start, end) from where it should be (N, 3): from its
-    anchor; where another part of the foot has one, from its own resting place. Where it is not brought there, as in a
-    source or with less than the whole strength, from its mean place.
+    """Vectors (N, 3) from where a standing point should be to where its `path` (F, 3) has it on frames [start, end).
+
+    It should be at its anchor or, if only another part of the foot has an anchor, at its own resting place. In a
+    source, or with less than the whole strength, it should be at its mean place.
     """
     anchor, rows = plan.targets.standing.at(leg, frames[0], part), slice(*frames)
     is_brought = not is_source and bool((plan.strength[rows] == 1.0).all())
@@ -163,7 +167,7 @@ def _series_of_source(clip: Clip, plan: Plan, ground: Ground) -> dict[str, Array
     def series_of_source(ground: Ground, _told: Any) -> dict[str, Array]:
         under, over = _heights(clip, plan, ground)
         drift = _spans(clip, plan, is_source=True)[1]
-        # It has no target to miss, and nothing that it was changed from.
+        # A source has no target to miss, and no source of its own to be compared with.
         none = dict.fromkeys(FRAME_FIGURES, np.zeros((clip.frames, clip.legs)))
         return {"drift": drift, "penetration": under, "float": over, **none}
 
@@ -171,7 +175,9 @@ def _series_of_source(clip: Clip, plan: Plan, ground: Ground) -> dict[str, Array
 
 
 def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, Array]:
-    """Figures that compare a clip with its source and its targets on every frame: of feet (F, L), of the body (F,)."""
+    """Figures that compare a clip with its source and its targets on every frame: of feet (F, L), of the straighter
+    knee (F,), and of the hips (F, 3).
+    """
     miss = length_of(clip.ankle - plan.targets.ankle)
     bent = [knee_angle(side) for side in (before, clip)]
     straighter = [angles[:, ~clip.hands].min(axis=1, initial=180.0) for angles in bent]
@@ -185,7 +191,7 @@ def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, 
 
 
 def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
-    """How deep soles lie under the surface, and how high over it heel and ball are, (F, L, 2) both, in contacts."""
+    """How deep soles lie under the surface, and how high heel and ball are over it, (F, L, 2) each, during contacts."""
     sole, stands = plan.sole, plan.contacts.any(axis=-1)
     heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
     under, over = np.zeros((2, clip.frames, clip.legs, len(PARTS)))
@@ -212,7 +218,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
 
 
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
-    """Figures of one side, per foot and over all."""
+    """Figures of one side, "before" or "after", per foot and over all."""
     feet, limits = [], _limits(before.leg)
     for leg in range(before.legs):
         own = [span[side] for span in spans if span["leg"] == leg]
@@ -246,7 +252,7 @@ def _of_body(before: Clip, series: dict[str, Array]) -> dict[str, float]:
 
 
 def _limits(leg: float) -> dict[str, float]:
-    """From where on figures of frames count, for legs so long."""
+    """The limits over which frames count, by figure, for legs of the length `leg`."""
     return {"short": SHORT * leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * leg}
 
 
@@ -260,14 +266,15 @@ def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
 
 
 def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
-    """By figure the frame on which it is largest."""
+    """The frame on which each figure is largest."""
     names = (*SPAN_FIGURES, *FRAME_FIGURES, "flexion")
     return {name: int(numbers[series[name].reshape(len(numbers), -1).max(axis=1).argmax()]) for name in names}
 
 
 def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[Note]:
     """Notes about figures that are worse after than before, each with its worst frame."""
-    # Misses are told by the plan, and how hips move is a means to the others: of both a source has none.
+    # Misses are left out, because the plan has notes about them, and so is the move of the hips, a means to the other
+    # figures. A source has neither.
     limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
     notes = []
     for name, limit in limits.items():
@@ -284,7 +291,7 @@ def knee_angle(clip: Clip) -> Array:
 
 
 def pop(before: Array, after: Array, fps: float) -> Array:
-    """How much (F, L) more suddenly points (F, L, D) change than 1.5 times the source nearby."""
+    """By how much (F, L) second differences of points `after` (F, L, D) exceed 1.5 times those of `before` nearby."""
     step, near = _step(fps), max(1, round(0.1 * fps))
     source, result = _second_difference(before, step), _second_difference(after, step)
     return np.maximum(result - 1.5 * running_maximum(source, 2 * near + 1), 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The report as a picture over frames: what stands when, and how well, before and after; needs matplotlib.
+"""The report as a plot over frames: which parts stand when, and how well, before and after; needs matplotlib.
 
 In a notebook `plot(report)` as the last line of a cell shows it; `plot(report).savefig("report.png")` writes a file.
 """
@@ -26,7 +26,7 @@ Row = dict[str, Any]
 FAINT, INK = "#e4e4e4", "#444444"
 SIDE_COLOURS = {"before": "#e9b384", "after": "#1f6f9f"}
 STATE_COLOURS = {"automatic": "#9cc3ac", "enforced": "#47825f"}
-# From the bottom; they lie over the contacts.
+# In order from the bottom, above the contacts.
 EVENT_COLOURS = {"foot_pop": "#b7950b", "knee_pop": "#7d3c98", "short": "#c0392b"}
 
 
@@ -40,11 +40,11 @@ class ReportFigure(Figure):
 
 
 def plot(report: Row) -> Figure:
-    """Draw a report as `report.figures` makes it and planted actions store it; lengths are scene units.
+    """Draw a report that `report.figures` returned or a planted action stores; lengths are scene units.
 
-    For each foot, over the frames: contacts of heel and ball, automatic and enforced, with the names of their supports,
-    and over them the frames that fall short or pop; the drift of every contact; its float upwards and its penetration
-    downwards. Pale is before, dark is after.
+    For each foot, over the frames: contacts of heel and ball, automatic and enforced, with the names of their supports;
+    above them the frames that are short or pop; the drift of every contact; its float upwards and its penetration
+    downwards. Pale colours are before, dark colours after.
     """
     names = foot_names(report)
     figure = ReportFigure(figsize=(13.0, 0.8 + 2.9 * len(names)), dpi=110, layout="constrained")
@@ -62,10 +62,10 @@ def plot(report: Row) -> Figure:
     for rows in (axes[1::3], axes[2::3]):
         limits = np.array([row.get_ylim() for row in rows])
         for row in rows:
-            # What cannot be seen in the clip would fill a plot of its own scale.
+            # Values too small to be seen in the clip would fill a plot that is scaled to them.
             row.set_ylim(limits.min(), max(limits.max(), VISIBLE * report["leg"]))
     axes[-1].set_xlabel("frame", fontsize="small")
-    # With the leg, by which lengths in the plot can be judged.
+    # The title has the length of the leg, because lengths in the plot can be judged by it.
     title = f"worst, before to after: {changes(report)}, which is {report['leg']:.3g} long"
     figure.suptitle(title, fontsize="medium", color=INK)
     figure.legend(handles=_legend(report), loc="outside lower center", ncols=9, fontsize="small", frameon=False)
@@ -73,7 +73,7 @@ def plot(report: Row) -> Figure:
 
 
 def _draw_contacts(axes: Axes, name: str, spans: list[Row], report: Row) -> None:
-    """Bars of the ball, over them those of the heel, with the names of supports where they are wide enough."""
+    """Bars of the ball, above them bars of the heel, with the names of supports where the bars are wide enough."""
     axes.set_title(name, loc="left", fontsize="large", fontweight="bold", color=INK)
     axes.set_yticks([0.4, 1.4], ["ball", "heel"])
     axes.set_ylim(-0.2, 3.0)
@@ -114,7 +114,7 @@ def _draw_heights(axes: Axes, spans: list[Row]) -> None:
 
 
 def _draw_bars(axes: Axes, spans: list[Row], extremes: Callable[[Row], tuple[float, float]]) -> None:
-    """Bars as wide as contacts, of heel and ball over one another; those before are seen through those after."""
+    """Bars as wide as contacts, heel and ball over one another; the outlines of "before" are drawn over "after"."""
     for side, filled in (("before", True), ("after", True), ("before", False)):
         colour = SIDE_COLOURS[side]
         for span in spans:
@@ -124,7 +124,7 @@ def _draw_bars(axes: Axes, spans: list[Row], extremes: Callable[[Row], tuple[flo
 
 
 def _extent(row: Row) -> tuple[float, float]:
-    """First place and width of frames from start to end, each of which is one wide."""
+    """Left edge and width of a bar over the frames from start to end, each of which is one wide."""
     return row["start"] - 0.5, row["end"] - row["start"] + 1.0
 
 
@@ -138,7 +138,7 @@ def _tidy(axes: Axes, frames: list[int]) -> None:
 
 
 def _legend(report: Row) -> list[Patch]:
-    """What the colours mean, as far as they are there."""
+    """The legend entries of the colours that the report uses."""
     states = {span["state"] for span in report["spans"]}
     feet = report["after"]["feet"]
     events = [name for name in FRAME_FIGURES if any(foot[f"{name}_at"] for foot in feet)]

@@ -6,7 +6,7 @@ from typing import Any
 
 from .measures import SIDES, SPAN_FIGURES
 
-# One limb of a kind and several of it.
+# The names of one limb and of several, by kind.
 LIMBS = {"foot": "feet", "hand": "hands"}
 ROWS = (
     ("drift", "drift"),
@@ -41,7 +41,7 @@ def summary(report: dict[str, Any]) -> str:
 
 
 def _count_contacts(spans: list[dict[str, Any]]) -> int:
-    """How often feet stand: spans of the parts and states of a foot that meet are one contact."""
+    """The number of contacts. Spans of one foot that meet, of either part and any state, are one contact."""
     count, ends = 0, dict.fromkeys((span["leg"] for span in spans), -math.inf)
     for leg, start, end in sorted((span["leg"], span["start"], span["end"]) for span in spans):
         count += start > ends[leg] + 1
@@ -50,7 +50,7 @@ def _count_contacts(spans: list[dict[str, Any]]) -> int:
 
 
 def changes(report: dict[str, Any]) -> str:
-    """The figures of contacts before and after, in percent of the leg: they can be judged without knowing the scene."""
+    """The figures of contacts before and after in percent of the leg, which can be judged without the scene."""
     pairs = (f"{name} {_percent(report, 'before', name)} to {_percent(report, 'after', name)}" for name in SPAN_FIGURES)
     return f"{', '.join(pairs)} % of the leg"
 
@@ -65,7 +65,7 @@ def _count_limbs(feet: list[dict[str, Any]]) -> str:
 
 
 def table(report: dict[str, Any]) -> str:
-    """The figures over all before and after, as lines of text, and their units; lengths of rounding alone are 0."""
+    """The figures over all, before and after, as lines of text with units; lengths below rounding are shown as 0."""
     report = _without_noise(report, NOISE * report["leg"])
     return f"{_table('', report['before'], report['after'])}\n{UNITS}"
 
@@ -88,12 +88,12 @@ def _without_noise(data: Any, least: float) -> Any:
 
 
 def foot_names(report: dict[str, Any]) -> list[str]:
-    """What the limbs of a report are called: by their bones, where it was made of any."""
+    """The names of the limbs of a report: those of their bones if the report has them."""
     return [foot.get("bone", f"{foot['limb']} {number}") for number, foot in enumerate(report["feet"], 1)]
 
 
 def _table(title: str, before: dict[str, Any], after: dict[str, Any]) -> str:
-    """Figures of both sides under a title; hips belong to no foot."""
+    """The figures before and after under a title. The table of a foot has no figures of the hips."""
     rows = [(name, label) for name, label in ROWS if name in after]
     lines = [f"{label:24}{before[name]:>12.4g}{after[name]:>12.4g}" for name, label in rows]
     return "\n".join([f"{title:24}{'before':>12}{'after':>12}", *lines])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sole of each foot, measured from the clip: where heel and ball lie over the ground, fixed to the foot bone."""
+"""The sole of each foot, measured from the clip: points under heel and ball, fixed to the foot bone."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from ..notes import Note
 from ..rotations import dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
-# The share of a stance's frames in which a foot lies flat, those with the ankle lowest over the ball, and the share of
-# its stances, the flattest, that tell how it lies. By the flatter half of the stances heels of recorded clips lie up to
-# 0.002 leg lower, and standing feet are pitched up by a degree more.
+# The share of a stance's frames on which a foot lies flat, those with the ankle lowest over the ball, and the share of
+# its stances, the flattest, that show how it lies. With the flatter half of the stances heels of recorded clips lie up
+# to 0.002 leg lower, and standing feet are pitched up by a degree more.
 FLAT = 0.25
-# The share of the frames, those with the ball lowest, that tell about a foot whose ball never stands.
+# The share of the frames, those with the ball lowest, that are used for a foot whose ball never stands.
 LOW_SHARE = 0.05
-# The heel lies behind the ankle by about this share of the way from ankle to ball (Winter, 2009: foot segment).
+# The distance of the heel behind the ankle, as a share of that from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
-# Feet that stand so much higher than the lowest (leg lengths) do not tell where the floor is: they stand on something.
-# Nor is there one floor where the heights of each foot's stances differ by more than this from their median, on the
-# mean. Of the recorded clips those on flat floors have 0.02 at most, those over obstacles 0.05 and more.
+# Feet that stand this much higher than the lowest (leg lengths) stand on something, and do not show where the floor is.
+# There is no common floor either if, for each foot, the heights of its stances differ from their median by more than
+# this on the mean. Recorded clips on flat floors have 0.02 at most, those over obstacles 0.05 and more.
 ALIKE = 0.03
-# Feet lie where the hips are no higher than this over the ball (leg lengths). In stances of KayKit's clips of figures
-# that lie they are 0.07 high at most, in those of walk 131_01 and dance 005_02 0.48 at least.
+# A foot lies, rather than stands, if the hips are no higher than this over its ball (leg lengths). In stances of
+# KayKit's clips of figures that lie they are 0.07 high at most, in those of walk 131_01 and dance 005_02 0.48 at least.
 LIES = 0.3
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
-# Exact strikes tell one place, by so many frames or more, within this share of the foot's length. Of the recorded clips
-# measured the one that comes nearest to it agrees within 0.03.
+# Heel strikes are exact if at least so many frames show a place of the heel, and half of the places agree within this
+# share of the distance from heel to ball. The best recorded clip measured reaches 0.03.
 LEAST, AGREE = 4, 0.005
 
 
@@ -44,11 +44,11 @@ LEAST, AGREE = 4, 0.005
 class Sole:
     """Soles of L legs. `ball_height` (L,) is the ball joint's height over the sole of a flat foot, in scene units.
 
-    `heel` and `ball` (L, 3) are points of the sole in foot bone space, `tip` (L, 3) one in toe bone space; `ball_joint`
-    (L, 3) is the joint above, in foot bone space. `forward` and `up` (L, 3) are unit vectors of a flat foot in foot
-    bone space, `toe_up` (L, 3) that of its toes in toe bone space. `lengths` (L, 2) are the ways from heel to ball and
-    from ball to tip, `floor` is the height of the clip's own floor along up, both in scene units; `source` (L) says
-    where each sole's height comes from.
+    `heel` and `ball` (L, 3) are points of the sole in foot bone space, and `tip` (L, 3) is one in toe bone space.
+    `ball_joint` (L, 3) is the joint above `ball`, in foot bone space. `forward` and `up` (L, 3) are unit vectors of a
+    flat foot in foot bone space, and `toe_up` (L, 3) is the up direction of its toes in toe bone space. `lengths`
+    (L, 2) are the distances from heel to ball and from ball to tip, and `floor` is the height of the clip's own floor
+    along up, both in scene units. `source` (L) says where each sole's height comes from.
     """
 
     ball_height: Array
@@ -71,22 +71,22 @@ class Sole:
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 
     def beside(self, other: Sole, limbs: Mask) -> Sole:
-        """These soles with others put in for some limbs (L,); the floor stays."""
+        """These soles with `other` soles in place of those of some limbs (L,). The floor stays."""
         rows: dict[str, Any] = {name: put_in(value, getattr(other, name), limbs, 0) for name, value in self.rows()}
         source = put_in(np.array(self.source), np.array(other.source), limbs, 0)
         return replace(self, **rows, source=tuple(source.tolist()))
 
     def rows(self) -> list[tuple[str, Any]]:
-        """What is told for each limb, as arrays by name."""
+        """The arrays that have one row for each limb, by name."""
         return [(name, value) for name, value in vars(self).items() if isinstance(value, np.ndarray)]
 
 
 def measure_sole(clip: Clip) -> Sole:
-    """Measure the soles from the skin of the feet, or from the flat parts of the stances.
+    """Measure the soles from the skin of the feet, or else from the flat parts of the stances.
 
-    Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed. Legs whose
-    balls lie at their ankles stand on that point. Feet are measured without their bones' own scales, as those may make
-    lengths uneven in foot space.
+    Each stance has one vote, however long it lasts, so that soles do not depend on how a clip is trimmed. The sole of a
+    leg whose ball lies at its ankle is that point. Feet are measured without the own scales of their bones, as these
+    may make lengths uneven in foot space.
     """
     clip = _unscaled(clip)
     contacts, found = _contacts(clip), _feet_at_rest(clip)
@@ -106,7 +106,7 @@ def measure_sole(clip: Clip) -> Sole:
 
 
 def _unscaled(clip: Clip) -> Clip:
-    """The clip with feet and toes whose own scales are with their skins instead of their bones; `scale` stays."""
+    """The clip with the own scales of feet and toes taken from the bones and applied to the skins. `scale` stays."""
     if (clip.scale[:, :, 2:] == 1.0).all():
         return clip
     foot, toe, scales = clip.foot.copy(), clip.toe.copy(), _own_scales(clip)
@@ -122,7 +122,9 @@ def _own_scales(clip: Clip) -> Array:
 
 
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
-    """The soles of feet as they lie flat, with lengths in scene units, and all else in the spaces of scaled bones."""
+    """The soles of feet as they lie flat. Lengths are in scene units, all else in the spaces of bones with their own
+    scales.
+    """
     (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
     heel, ball, tip = np.array([[foot.under(at) for at in (foot.heel, 0.0, foot.tip)] for foot in feet]).swapaxes(0, 1)
     forward, up, joint, into_toe = (
@@ -144,7 +146,7 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
 
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
-    """Soles that were measured from another clip of the same limbs, with the floor under the feet of this one."""
+    """Soles measured from another clip of the same limbs, with the floor under the feet of this clip."""
     if clip.hands.all():
         return replace(sole, floor=clip.floors[0])
     feet = clip.choose(~clip.hands)
@@ -153,7 +155,9 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
 
 
 def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
-    """Notes about soles of the feet that were `asked` for (L,) which are not known, or not from the skin there is."""
+    """Notes about soles of the feet that were `asked` for (L,): those by proportion, and those for which no skin
+    counted.
+    """
     feet = np.flatnonzero(~clip.hands & asked)
     notes = [Note("sole_by_proportion")] if any(sole.source[leg] == "proportion" for leg in feet) else []
     skins = [(clip.skins[leg], sole.source[leg]) for leg in feet] if clip.skins else []
@@ -162,37 +166,39 @@ def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
-    """Heel, ball and tip on the sole (F, L, 3, 3) as the clip has them, world space; the tip moves with the toes."""
+    """Heel, ball and tip on the sole (F, L, 3, 3) as in the clip, in world space. The tip moves with the toes."""
     heel, ball = (move_points(clip.foot, point) for point in (sole.heel, sole.ball))
     return np.stack([heel, ball, move_points(clip.toe, sole.tip)], axis=2)
 
 
 def _contacts(clip: Clip) -> Mask:
-    """Contacts (F, L, 2) of ankles and balls, which are there before a sole is known."""
+    """Contacts (F, L, 2) of ankles and balls, which need no sole."""
     return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
-    """For each leg the height of its ball joint in each of its stances (S,), from the contacts (F, L) of balls."""
+    """For each leg the heights (S,) of its ball joint, one for each stance, from the contacts (F, L) of balls."""
     heights = clip.ball @ clip.up
     stances = [_stances(clip, balls[:, leg], leg) for leg in range(clip.legs)]
     return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 
 
 def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
-    """The frames of each stance of a foot that stands on some frames (F,); where it never does, those of its lowest."""
+    """The frames of each stance of a foot that stands as in a mask (F,). A foot that never stands has one stance: the
+    frames on which its ball is lowest.
+    """
     high, found = dot((clip.hip - clip.ball)[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
-    # Feet of figures that lie tell nothing where others stand.
+    # Stances in which a figure lies count only if there are no others.
     found = [frames for frames in found if quantile(high[frames], 0.5) > LIES * clip.leg] or found
     if found:
-        # What the clip's ends leave of a longer stance is told by others, if there are any.
+        # Short stances, which the clip's ends have cut off, count only if there are no others.
         return [frames for frames in found if len(frames) >= LEAST_CONTACT * clip.fps] or found
     heights = dot(clip.ball[:, leg], clip.up)
     return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
 def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
-    """The ball joints' height over the sole, the clip's floor, and where the height was taken from.
+    """The ball joints' height over the sole, the height of the clip's floor, and where the first height was taken from.
 
     `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
     """
@@ -206,27 +212,34 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
 
 
 def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> float:
-    """The floor under ball joints that stand at some heights (S,) each, by their heights (L,) over the sole."""
+    """The height of the floor under ball joints, from the heights (S,) at which each stands and those (L,) over the
+    sole.
+    """
     return _common_height([each - height for each, height in zip(standing, ball_heights, strict=True)], leg)
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
-    """The median of the heights (S,) at which each of the feet stands, all weighing alike, but none that stay up."""
+    """The median of the heights (S,) at which each foot stands. All feet weigh alike, but those that stay up do not
+    count.
+    """
     middles = [float(quantile(each, 0.5)) for each in standing]
     low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
     heights = np.concatenate(low)
     order = np.argsort(heights)
     share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
-    # Where the halves part between two heights, as with two feet that stand unlike, it is the mean of both.
+    # If half of the weight ends at one height, as with two feet at different heights, the median is the mean of this
+    # height and the next one.
     return float(heights[order][np.searchsorted(share, (0.5 - 1e-9, 0.5 + 1e-9))].mean())
 
 
 def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
-    """The flat frames of the flattest of a foot's stances on heel and ball (F, 2), else of those on the ball."""
+    """The flat frames of the flattest stances of a foot, from contacts (F, 2): stances on heel and ball, if there are
+    any, or stances on the ball.
+    """
     both = contacts.all(axis=-1)
     drop = dot((clip.ankle - clip.ball)[:, leg], clip.up)
     cores = [standing_core(frames) for frames in _stances(clip, both if both.any() else contacts[:, 1], leg)]
-    # The tolerance keeps rounding, and so the unit, from choosing among frames that are alike.
+    # The tolerance keeps rounding, and so the unit of length, from choosing among equal frames.
     near = 1e-6 * clip.leg
     flat = [core[drop[core] <= quantile(drop[core], FLAT) + near] for core in cores]
     drops = np.array([drop[frames].mean() for frames in flat])
@@ -235,7 +248,7 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
 
 
 def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
-    """How each foot lies flat by its skin, if it stands on that in the rest pose."""
+    """How each foot lies flat by its skin in the rest pose; None for a foot that does not stand on its skin there."""
     if clip.skins is None:
         return [None] * clip.legs
     joints = quantile(move_points(inverse_of(clip.foot), clip.ball), 0.5)
@@ -243,8 +256,8 @@ def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
 
 
 def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, source: str) -> tuple[FlatFoot, str]:
-    """How one foot lies flat that does not at rest, and what tells it: its skin laid as stances have `told` (S, 27);
-    without one these, with the `height` from that `source`.
+    """How a foot lies flat that does not show it at rest, and the source of its height. Its skin is laid as its stances
+    have `told` (S, 27). Without a plausible skin the stances alone count, with the `height` from that `source`.
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
     lying = _flat_foot(clip, leg, contacts, told, 0.0 if source == "point" else height / clip.foot_units[leg])
@@ -253,8 +266,9 @@ def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, sour
 
 
 def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, Array]:
-    """What each stance of some legs tells (S, 27) about how the foot lies flat, means over its frames, from contacts
-    (F, L, 2): the ball joint, forward and up in foot space, how far toes rise and lie ahead, and what maps to them.
+    """For some legs, what each stance tells (S, 27) about how the foot lies flat: means over its flat frames, from
+    contacts (F, L, 2). The columns are the ball joint, forward and up in foot space, how far the toes rise and lie
+    ahead, and the matrix from foot space to toe space.
     """
     flat = {leg: _flat_frames(clip, contacts[:, leg], leg) for leg in legs}
     if not flat:
@@ -277,11 +291,11 @@ def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, 
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float) -> FlatFoot:
-    """How one foot with contacts (F, 2) lies flat, its ball joint so high over the sole: the means of what its stances
-    have `told` (S, 27). Heights and places are in units of foot space.
+    """How a foot with contacts (F, 2) lies flat, with the ball joint at this height over the sole: the means of what
+    its stances have `told` (S, 27). Heights and places are in units of foot space.
     """
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
-    # Stances in which the toes are bent up do not tell how these lie.
+    # Stances in which the toes are bent up do not show how the toes lie.
     rises = told[:, 9]
     tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
     forward, up = unit(forward), unit(up)
@@ -295,22 +309,23 @@ def _headings(clip: Clip, leg: int, frames: Indices) -> Array:
     """Level unit directions (N, 3) in which a foot points on some frames."""
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:
-        # A foot without length along the ground has no heading: the axis that lies most level will do for its sole.
+        # A foot without length along the ground has no heading. The bone's axis that is most level takes its place.
         axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
         level = axes[:, np.argmax(length_of(axes).mean(axis=0))]
     return unit(level)
 
 
 def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
-    """The place of the heel along forward: where the foot turns before its ball comes to stand (F,), if that is one
-    place exactly, as animators and formulas have it, else where it is.
+    """The place of the heel along forward: where the foot turns before its ball comes to stand (F,), if that is exactly
+    one place, as in clips by animators and formulas, else where `foot` has it.
     """
     spans = [np.arange(max(start - round(ROLL * clip.fps), 0), start + 1) for start, _ in runs(ball)]
     frames = np.concatenate([*spans, np.zeros(0, int)])
     steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
     turned, moved = steps[:, :3, :3] @ foot.forward, move_points(steps, foot.under(0.0))
     falls = -(turned @ clip.up)
-    # Turns of less than half the greatest speed tell little, and those between two frames of a landing nothing.
+    # Turns of less than half the greatest speed show little of the place, and those between two frames of a landing
+    # nothing.
     clear = falls > max(0.5 * float(falls.max(initial=0.0)), 1e-9)
     if clear.sum() < LEAST or foot.heel >= 0.0:
         return foot.heel

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sole as the skin of a foot has it: what a flat floor would touch."""
+"""The sole as the skin of a foot shows it: the part that a flat floor would touch."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from ..arrays import Array
 from ..rotations import dot, inverse_of, length_of, unit
 
-# Places this near to a plane (limb lengths, 1 cm of a person's leg) lie in it. The hindmost and foremost ones of a sole
-# are its heel and front: the backs of heels are round, toes and shoes curve up.
+# Places this near to a plane (limb lengths, 1 cm for a person's leg) lie in it. The hindmost and foremost places of a
+# sole in its plane are its heel and front, as the backs of heels are round, and toes and shoes curve up.
 IN_PLANE = 0.012
-# How high ball joints lie over the sole (leg lengths): those of the rigs measured 0.01 to 0.1. A skin, or a floor, that
-# lies elsewhere is no sole.
+# The range of heights of ball joints over the sole (leg lengths). In the rigs measured they are 0.01 to 0.1. A skin or
+# a floor that gives another height is no sole.
 BALL_HEIGHTS = (-0.005, 0.12)
-# A sole is not believed that is tilted by more than this (radians) from how the foot stands in the rest pose or in the
-# clip: high heels tilt by 10 degrees.
+# A sole is rejected if it is tilted by more than this (radians) from how the foot stands in the rest pose or in the
+# clip. High heels tilt by 10 degrees.
 STEEPEST = np.radians(25.0)
 
 
 @dataclass(frozen=True)
 class Skin:
-    """Points of the skin that go with one foot: `foot` (V, 3) in foot bone space, `toe` (T, 3) in toe bone space.
+    """Points of the skin that move with one foot: `foot` (V, 3) in foot bone space, `toe` (T, 3) in toe bone space.
 
-    `rest` (4, 4) maps toe bone space to foot bone space in the rest pose, `up` (3,) is the world's up in foot bone
-    space there.
+    `rest` (4, 4) maps toe bone space to foot bone space in the rest pose, and `up` (3,) is the world's up direction in
+    foot bone space there.
     """
 
     foot: Array
@@ -43,8 +43,8 @@ class Skin:
 @dataclass(frozen=True)
 class FlatFoot:
     """One foot as it lies flat, in foot bone space: unit vectors `forward` and `up` (3,), the ball `joint` (3,) and its
-    `height` over the sole, and the places of `heel` and `tip` along forward from the joint. `into_toe` (4, 4) maps to
-    toe bone space.
+    `height` over the sole. `heel` and `tip` are places along forward from the joint. `into_toe` (4, 4) maps foot bone
+    space to toe bone space.
     """
 
     forward: Array
@@ -56,12 +56,13 @@ class FlatFoot:
     into_toe: Array
 
     def under(self, along: float) -> Array:
-        """The point (3,) of the sole that lies so far ahead of the joint."""
+        """The point (3,) of the sole at a distance `along` forward from the joint."""
         return self.joint - self.height * self.up + along * self.forward
 
 
 def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
-    """The foot with its ball joint (3,) as it stands in the rest pose; None if it does not, see `find_sole`.
+    """The foot with its ball joint (3,) as it stands in the rest pose. None if it does not stand there, see
+    `find_sole`.
 
     `leg` is the leg's length in foot bone space.
     """
@@ -72,10 +73,10 @@ def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
 
 
 def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
-    """Lay the skin of a foot flat, on the edge of its outline, as seen from the side, that it would stand on.
+    """Lay the skin of a foot flat, on the edge of its side-view outline on which it would stand.
 
-    The foot tells about how it lies, with the ankle in the origin of its space. A paw, with nothing under the ankle,
-    stays as it lies. None where the skin has no sole that could be believed.
+    `foot` says about how the foot lies, with the ankle at the origin of its space. A paw, which has nothing under the
+    ankle, stays as it lies. None if no plausible sole is found.
     """
     points = np.concatenate([skin.foot, skin.toe @ skin.rest[:3, :3].T + skin.rest[:3, 3]]) - foot.joint
     if not len(points):
@@ -94,8 +95,8 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
 
 
 def _standing_edge(points: Array, middle: Array) -> Array:
-    """The unit vector (2,) along the edge on which the lower hull of points (N, 2) stands with its weight in a place
-    (2,): of the edges that this lies over, the most level one. Level where there is none.
+    """The unit vector (2,) along the edge of the lower hull of points (N, 2) on which they stand with their weight at
+    `middle` (2,): the most level of the edges below `middle`. It is level if there is none.
     """
     left = points[points[:, 0] == points[:, 0].min()]
     corners = [left[left[:, 1].argmin()]]

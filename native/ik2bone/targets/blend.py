@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where each foot shall go: pinned while it stands, on the surface and along its slope, and smooth in between."""
+"""The targets of feet: held on the surface and along its slope while they stand, and blended smoothly in between."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ..notes import Note
 from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 from .lock import Hold
 
-# Farther than this from where it stands (leg lengths), a foot no longer follows the slope it stood on.
+# A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
-# Slopes under a foot, heights where it is always laid on the ground, and rising heels are smoothed over this time (s):
-# about that of a roll.
+# Slopes under a foot, the heights of feet that are always laid on the ground, and rising heels are smoothed over this
+# time (s): about that of a roll.
 WINDOW = 0.15
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level")
 
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets over F frames and L legs, world space.
+    """The targets of L legs over F frames, in world space.
 
-    `ball` (F, L, 3) are the ball joints; `turn` (F, L, 3, 3) is to be put before each foot's orientation; `to_ankle`
-    (F, L, 3) is the vector from ball to ankle as the clip has it, before that turn. `rise` (F, L) is the height that
-    the ground asks for, without the lift that carries swinging feet over obstacles; `level` (F, L) is the height at
-    which to look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
+    `ball` (F, L, 3) are the ball joints. `turn` (F, L, 3, 3) is multiplied on the left of each foot's orientation.
+    `to_ankle` (F, L, 3) is the clip's vector from ball to ankle, before that turn. `rise` (F, L) is the height that the
+    ground adds, without the lift that carries swinging feet over obstacles. `level` (F, L) is the height at which to
+    look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
     """
 
     ball: Array
@@ -52,31 +52,31 @@ class Targets:
         return StandingAnchors(self.anchors)
 
     def cut(self, first: int, last: int) -> Targets:
-        """The targets of frames [first, last), with the anchors that stand there, counted from the first."""
+        """The targets of frames [first, last), with the anchors of their stances, whose frames count from `first`."""
         standing = [a for a in self.anchors if a.stance.start < last and a.stance.end > first]
         arrays = {name: getattr(self, name)[first:last] for name in (*BY_LEG, "ride")}
         return Targets(**arrays, anchors=tuple(anchor.cut(first, last) for anchor in standing))
 
     def led_by(self, other: Targets) -> Targets:
-        """The same targets after the frames of others."""
+        """These targets after the frames of `other`."""
         count = len(other.ball)
         arrays = {name: np.concatenate([getattr(other, name), getattr(self, name)]) for name in (*BY_LEG, "ride")}
         return Targets(**arrays, anchors=tuple(anchor.delayed(count) for anchor in self.anchors))
 
     @classmethod
     def of(cls, clip: Clip) -> Targets:
-        """Where the clip has its limbs."""
+        """The targets at which the clip has its limbs."""
         turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
         rise, ride = np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, 3))
         return cls(clip.ball, turn, clip.ankle - clip.ball, rise, clip.ball @ clip.up, ride)
 
     @cached_property
     def ankle(self) -> Array:
-        """The ankles (F, L, 3)."""
+        """The targets of the ankles (F, L, 3)."""
         return self.placed(self.to_ankle)
 
     def placed(self, from_ball: Array) -> Array:
-        """Where points of the feet go (F, L, ..., 3), given by their vectors from the ball as the clip has them."""
+        """The places (F, L, ..., 3) of points of the feet, given by the clip's vectors from the ball to them."""
         balls = self.ball.reshape(*self.ball.shape[:2], *[1] * (from_ball.ndim - 3), 3)
         return balls + np.einsum("flij,fl...j->fl...i", self.turn, from_ball)
 
@@ -99,13 +99,13 @@ class Targets:
         return replace(self, **{name: getattr(self, name)[:, limbs] for name in BY_LEG}, anchors=anchors)
 
     def beside(self, other: Targets, limbs: Mask) -> Targets:
-        """These targets with others put in for some limbs (L,), all anchors counted anew."""
+        """These targets, with `other` put in for the mask `limbs` (L,). Anchors get the new numbers of limbs."""
         rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in BY_LEG}
         anchors = _renumbered(self.anchors, np.flatnonzero(~limbs)) + _renumbered(other.anchors, np.flatnonzero(limbs))
         return replace(self, **rows, anchors=anchors)
 
     def with_legs(self, legs: Mask, other: Targets) -> Targets:
-        """These targets with those of some legs (L,) taken from others."""
+        """These targets, with those of some `legs` (L,) taken from `other`."""
         return self.choose(~legs).beside(other.choose(legs), legs)
 
     def carried_by(self, motion: Array) -> Targets:
@@ -117,9 +117,9 @@ class Targets:
         return replace(self, ball=ball + motion[:, None, :3, 3], turn=turn, to_ankle=to_ankle, anchors=anchors)
 
     def depths(self, points: Array, feet: Mask, ground: Ground, up: Array) -> Array:
-        """How deep points (F, L, P, 3) of some feet (F, L) lie under the surface (F, L, P), negative over it.
+        """How deep `points` (F, L, P, 3) of some `feet` (F, L) lie under the surface (F, L, P), negative over it.
 
-        Minus infinity where there is no surface, and for all other feet.
+        The depth is minus infinity where there is no surface, and for all other feet.
         """
         depths, asked = np.full(points.shape[:-1], -np.inf), points[feet]
         if not len(asked):
@@ -132,13 +132,13 @@ class Targets:
 
 @dataclass(frozen=True)
 class Held:
-    """How L limbs hold on to surfaces over F frames.
+    """The contacts and targets of L limbs over F frames.
 
-    `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have the second alone. `resting`
-    (F, L, 2) are those in which the clip itself does not roll the foot off its heel. `free`
-    (F, L) is the share in which a limb goes along with the hips instead of holding on to something, `locked` (L,)
-    whether contacts hold an anchor. `grounded` tells whether any of them is near a surface. `told` are notes for the
-    user.
+    `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have only the second. `resting`
+    (F, L, 2) are the contacts without the frames on which the clip itself rolls the foot off its heel. `free` (F, L),
+    from 0 to 1, is the share in which a limb goes along with the hips instead of holding on to a surface. `locked` (L,)
+    tells whether the contacts of a limb hold an anchor, `grounded` whether any limb is near a surface. `told` are notes
+    for the user.
     """
 
     contacts: Mask
@@ -162,7 +162,7 @@ class Held:
         return replace(self, **rows, targets=self.targets.choose(limbs), locked=self.locked[limbs])
 
     def beside(self, other: Held, limbs: Mask) -> Held:
-        """The same with others put in for some limbs (L,)."""
+        """These limbs, with those of `other` put in for the mask `limbs` (L,)."""
         names = ("contacts", "resting", "free")
         rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in names}
         locked = put_in(self.locked, other.locked, limbs, 0)
@@ -171,19 +171,20 @@ class Held:
 
 
 def _renumbered(anchors: Sequence[Anchor], numbers: NDArray[np.intp]) -> tuple[Anchor, ...]:
-    """Anchors of limbs that get other `numbers`."""
+    """The anchors with new numbers of their limbs: limb i gets `numbers[i]`."""
     return tuple(replace(a, stance=a.stance._replace(leg=int(numbers[a.stance.leg]))) for a in anchors)
 
 
 def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
-    """Where feet stand in the clip (3,), by stance."""
+    """The place (3,) where the foot stands in the clip, for each stance."""
     return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
 
 
 def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | None = None) -> Targets:
-    """Targets of all frames: each anchor's placing while its foot stands, blended from one to the next in between.
+    """Return the targets of all frames: an anchor places its foot during its stance, and a swing blends the placements
+    of the anchors before and after it.
 
-    `ride` (F, 3) is how far the figure is carried, where that is not told by what it stands on.
+    `ride` (F, 3) is how far the figure is carried, by default as far as the anchors on its supports are.
     """
     if ride is None:
         ride = ride_of((anchor for anchor in anchors if anchor.part != "swing"), clip.frames)
@@ -210,8 +211,8 @@ def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> t
 
 
 def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """The stances (numbers (F,)) that a foot is in or comes from, and is in or goes to, on each frame, and how far (F,)
-    it has come on its way, from 0 to 1 along a quintic.
+    """For each frame, the number (F,) of the stance that a foot is in or comes from, the number (F,) of the one that it
+    is in or goes to, and how far (F,) it has come on its way, from 0 to 1 along a quintic.
     """
     time, (starts, ends) = np.arange(frames), np.array([(span.start, span.end) for span in spans]).T
     before = np.maximum(np.searchsorted(starts, time, side="right") - 1, 0)
@@ -223,11 +224,12 @@ def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray
 def _placed(
     clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]
 ) -> tuple[Array, Array, Array, Array]:
-    """Turns (2, F, 3, 3), balls (2, F, 3), rises and levels (2, F) of a leg whose ball goes along a path (F, 3), as
-    anchors place it: on each frame the two of these numbers (2, F).
+    """Turns (2, F, 3, 3), balls (2, F, 3), rises and levels (2, F) of a leg as two anchors on each frame place it.
+
+    `index` (2, F) are the numbers of these anchors, and the ball of the leg goes along `path` (F, 3).
     """
     spans = [slice(a.stance.start, a.stance.end) for a in anchors]
-    # Of a foot that stands on its heel the ball is somewhere near.
+    # The anchor of a heel does not say where the ball is: the mean place of the ball is close enough.
     places = [path[on].mean(axis=0) if a.part == "heel" else a.origin for a, on in zip(anchors, spans, strict=True)]
     origin, point, foothold, turn = (
         np.array([getattr(anchor, name) for anchor in anchors])[index]
@@ -240,7 +242,7 @@ def _placed(
             motion = anchor.motion[on[1]]
             point[on], foothold[on] = move_points(motion, point[on]), move_points(motion, foothold[on])
             turn[on] = nearest_rotations(motion[:, :3, :3]) @ turn[on]
-    # The foot turns rigidly round where it stands; far from there it is just moved.
+    # Near where it stands, the foot turns rigidly about that place; far from there it is only moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
     ball = path + (point - origin) + np.einsum("...ij,...j->...i", turn - np.eye(3), way)
     return turn, ball, (point - origin) @ clip.up, foothold @ clip.up

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Feet that follow the ground frame by frame, without being locked to an anchor: clips in place, poses, `ALWAYS`."""
+"""Feet that follow the ground frame by frame, without an anchor: clips in place, single poses, contacts 'ALWAYS'."""
 
 import numpy as np
 
@@ -17,28 +17,29 @@ from .blend import WINDOW, Targets
 # At this height over its floor (leg lengths) a foot follows the ground half as closely as one that stands. Measured on
 # 126 runs of clips in place: with 0.15 the straighter knee bends by 0.1 degrees more, and with 0.35 one more knee pops.
 NEAR = 0.25
-# What the ground adds to the height of a foot comes and goes no faster than this (s). On the same runs: with 0.12 knees
+# The height that the ground adds to a foot changes no faster than over this time (s). On the same runs: with 0.12 knees
 # pop by 0.4 degrees less, and standing soles hang 0.004 leg lengths farther over the ground.
 SLOW = 0.1
-# Ground is a floor where it puts no sole elsewhere than all others by this much (leg lengths), half of what hips may
-# move over a clip's own floor.
+# Ground is a floor if it moves no sole farther than this (leg lengths) from the move that all soles share. It is half
+# of what hips may move over a clip's own floor.
 EVEN = 0.01
 
 
 def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> tuple[Targets, bool]:
-    """Targets that raise each foot with the ground below it and tilt it with its slope; it keeps its own height. And
-    whether there is ground under any.
+    """Return targets that raise each foot with the ground below it and tilt it with the slope, and whether there is
+    ground under any foot. Each foot keeps its own height over the ground.
 
-    Feet that keep to this very ground already do not do so twice. On ground as even as the clip's own floor soles go as
-    deep under it as they go under that, so that all stays as it was made; elsewhere they do not sink in.
+    Feet that already follow this ground in the clip are not raised and tilted again. On ground as even as the clip's
+    own floor, soles may go as deep under the ground as they go under that floor, so that the clip stays as it was made.
+    On other ground they do not sink in.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
     floor = own_floor(clip, sole, below, ground)
     height = below @ clip.up - floor
-    # From the clip's own floor, because a foot kicked high may be nearer to a roof.
+    # The ground is looked for from the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, settings.least)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
-    # Feet that swing go from where they stood to where they will stand, not up and down with what lies below them.
+    # Swinging feet go from where they stood to where they will stand, and not up and down with the ground below them.
     rise = smooth_between(np.where(found, (hits - below) @ clip.up + height, 0.0), clip.fps, SLOW, weight=near)
     soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
     tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up)
@@ -47,7 +48,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
     points = sole_points(clip, sole)
-    # How far the ground puts soles elsewhere than all of them alike.
+    # How far the ground moves single points of soles beyond the move that all soles share.
     ways = targets.placed(points - clip.ball[:, :, None]) - points
     uneven = length_of(ways - quantile(rise.ravel(), 0.5) * clip.up).max()
     # A single pose does not show on what floor it was made.
@@ -57,8 +58,8 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> tuple[Targets, bool]:
-    """Targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip. And
-    whether there is any.
+    """Return targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip,
+    and whether there is a surface under any foot.
     """
     window = odd_window(WINDOW, clip.fps)
     _, normals, found = _gentle(ground, clip.ball, clip.up, settings.least)
@@ -78,8 +79,8 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
 
 
 def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Array, steepest: float) -> list[Note]:
-    """Notes about frames on which feet that follow the ground stand (F, L) where there is none, or where it is too
-    steep (radians).
+    """Notes about the frames on which feet that follow the ground stand (F, L) where there is no ground, or where it is
+    steeper than `steepest` (radians).
     """
     if not standing.any():
         return []
@@ -91,7 +92,7 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
 
 
 def _gentle(ground: Ground, below: Array, up: Array, least: float) -> tuple[Array, Array, Mask]:
-    """Ground under points (F, L, 3); normals of what is no ground, or too steep to stand on, point up."""
+    """Ground under points (F, L, 3). Normals point up where it is missing, or too steep to stand on."""
     hits, normals, found = ask(ground, below, up)
     return hits, np.where((found & (normals @ up >= least))[..., None], normals, up), found
 
@@ -101,8 +102,8 @@ def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) ->
 
 
 def _cleared(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground) -> Targets:
-    """The targets raised, smoothly, where points (F, L, P, 3) of the soles would lie deeper under the ground than is
-    their `own` (F, L, P).
+    """The targets, raised smoothly where `points` (F, L, P, 3) of the soles would lie deeper under the ground than
+    their `own` depths (F, L, P).
     """
     points = targets.placed(points - clip.ball[:, :, None])
     depths = targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Heels kept out of the ground: a foot pitches about the part that stands, smoothly and no more than it must, or is
-raised where it is to keep its turn. And which heels stand at the end.
+"""Keeps heels out of the ground, and finds which heels stand at the end. A foot pitches about the part that stands,
+smoothly and no more than it must. A foot that has to keep its turn is raised instead.
 """
 
 from dataclasses import replace
@@ -16,19 +16,19 @@ from ..rotations import cross, length_of, level_part, matrix_from_vector, median
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
-# A pitched foot has other ground under its end, so it is asked for once more.
+# A pitched foot has other ground under its end, so the ground is queried once more.
 ROUNDS = 2
-# A heel that leaves its place by more than this (leg lengths) does not stand: 1 mm of a person's leg.
+# A heel that moves from its place by more than this (leg lengths) does not stand: 1 mm of a person's leg.
 STAYS = 0.001
-# Nor does one that is higher over the ground than this (leg lengths).
+# A heel that is higher over the ground than this (leg lengths) does not stand either.
 HANGS = 0.015
 
 
 def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforced: Mask, ground: Ground) -> Targets:
-    """Targets of feet that are pitched where heel or ball would lie under the ground while the foot stands (F, L, 2).
+    """The targets with feet pitched where heel or ball would lie under the ground during their `contacts` (F, L, 2).
 
-    A foot pitches about its ball. Only where its heel is `enforced` (F, L, 2) to stand alone it pitches about the heel.
-    Enforced heels are raised no more than they must be, and no sooner.
+    A foot pitches about its ball. If its heel is `enforced` (F, L, 2) and stands without the ball, the foot pitches
+    about the heel. Enforced heels are raised no more than they must be, and no sooner.
     """
     heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
     stays = enforced[..., 0].astype(float)
@@ -41,10 +41,10 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
 def _pitched(
     clip: Clip, targets: Targets, ends: tuple[Array, Array], feet: Mask, freely: Array, ground: Ground
 ) -> Targets:
-    """Some feet (F, L) pitched about the first of their ends until the second lies on the ground.
+    """The targets with some `feet` (F, L) pitched about the first of two `ends` until the second lies on the ground.
 
-    Both ends (F, L, 3) are vectors from the ball as the clip has them. `freely` (F, L) is how much of the pitch is
-    spread over the frames around, from 0 to 1.
+    Both ends (F, L, 3) are the clip's vectors from the ball. `freely` (F, L), from 0 to 1, is the share of the pitch
+    that is spread over the frames around.
     """
     if not feet.any():
         return targets
@@ -52,7 +52,7 @@ def _pitched(
     turn, pitch = targets.turn, np.zeros(feet.shape)
     for _ in range(ROUNDS):
         away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
-        # Feet that the last round left as they were have the same ground under them.
+        # A foot that the last round did not pitch has the same ground under it as before.
         asked = feet if turn is targets.turn else feet & (pitch > 0.0)
         depth = targets.depths((pivot + away)[:, :, None], asked, ground, clip.up)[..., 0]
         level = level_part(away, clip.up)
@@ -76,7 +76,7 @@ def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
 
 
 def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:
-    """The contacts (F, L, 2) without the frames in which a heel leaves its place or hangs over it."""
+    """The contacts (F, L, 2) without the frames on which a heel moves from its place or hangs over the ground."""
     path = targets.placed(move_points(clip.foot, sole.heel) - clip.ball)
     depth = targets.depths(path[:, :, None], contacts[..., 0], ground, clip.up)[..., 0]
     held = resting_contacts(clip, sole, targets, contacts)
@@ -85,11 +85,11 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
 
 
 def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without the frames in which a heel leaves its place: the foot rolls."""
+    """The contacts (F, L, 2) without the frames on which a heel moves from its place, because the foot rolls."""
     path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
     for leg, start, end in column_runs(contacts[..., 0]):
         places = targets.standing.unridden(leg, (start, end), path[start:end, leg])
-        # It is where it stands while it stands alone, if it ever does.
+        # The heel's place is where it stands without the ball, if it ever does.
         alone = ~contacts[start:end, leg, 1]
         place = median_point(places[alone] if alone.any() else places)
         held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg

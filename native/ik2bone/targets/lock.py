@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Foot lock in the clip's own space: what slides or trembles in a standing foot is taken away."""
+"""Foot lock in the clip's own space: it removes the sliding and trembling of standing feet."""
 
 from dataclasses import dataclass
 
@@ -11,20 +11,20 @@ from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..curves import fade, quantile, velocity
 from ..rotations import length_of, level_part, matrix_from_vector, shortest_turns, unit
 
-# What holds a foot fades in before its contact, and out after it, within this time (s).
+# The hold of a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
-# Points that are slower than this (leg lengths a second) in the median over a stance rest, as those of animators and
-# formulas do: their speed as the stance begins and ends belongs to what comes before and after.
+# Points whose median speed over a stance is below this (leg lengths a second) rest, as those of animators and formulas
+# do. Their speed at the beginning and end of the stance belongs to the swings before and after.
 STILL = 0.05
-# A standing foot is turned by this at the most (radians), which is about what noise turns it by; one that tilts or
+# A standing foot is turned by no more than this (radians), which is about what noise turns it by. A foot that tilts or
 # pivots farther does so because the clip wants it.
 LARGEST_TURN = np.radians(1.0)
 
 
 @dataclass(frozen=True)
 class Hold:
-    """What makes a clip's standing feet stand where they are: `shift` (F, L, 3) moves each ball, `turn` (F, L, 3) is a
-    rotation vector about the ball, put before the foot's orientation.
+    """The changes that keep a clip's standing feet in place: `shift` (F, L, 3) moves each ball, `turn` (F, L, 3) is a
+    rotation vector about the ball, multiplied on the left of the foot's orientation.
     """
 
     shift: Array
@@ -40,13 +40,14 @@ def hold_feet(
     ball_height: Array | None = None,
     added: Mask | None = None,
 ) -> Hold:
-    """Hold standing points, and join the holds with matching velocity where nothing stands.
+    """Hold standing points in place, and join the holds with matching velocity where nothing stands.
 
-    Where the ball stands (`contacts` (F, L, 2)) it is held in its place (3,), and where the `heel` (F, L, 3) stands
-    with it the foot keeps its mean direction. Where only the heel stands, before or after, it is held where the ball's
-    first or last frame puts it. A stance with frames that are `firm` (F, L) keeps its direction whatever the clip does:
-    that of the frames in which it stands in the clip, all but those `added` (F, L), by default the firm ones. Where
-    there are none, it lies flat, its ball joint by `ball_height` (L,) over its heel.
+    While the ball stands (`contacts` (F, L, 2)), it is held at its place (3,) of the stance. While the `heel` (F, L, 3)
+    stands with it, the foot keeps its mean direction. While only the heel stands, before or after, it is held where the
+    first or last frame of the ball puts it. A stance with frames that are `firm` (F, L) keeps its direction, however
+    far the clip turns the foot: the direction of the frames in which the foot stands in the clip, which are all but
+    those `added` (F, L), by default the firm ones. If there are no such frames, the foot lies flat, with its ball joint
+    `ball_height` (L,) over its heel.
     """
     firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
     added = firm if added is None else added
@@ -78,7 +79,7 @@ def hold_feet(
 def _hold_direction(
     clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array, added: Mask
 ) -> Array:
-    """Rotation vectors (F, L, 3) that keep the ways from ball to heel (F, L, 3) as they are on the mean of a stance."""
+    """Rotation vectors (F, L, 3) that keep the vectors `away` (F, L, 3) from ball to heel at the mean of a stance."""
     both, goal, whole = contacts.all(axis=-1), away.copy(), np.zeros_like(firm)
     for span in spans:
         rows = slice(span.start, span.end), span.leg
@@ -95,6 +96,6 @@ def _hold_direction(
 
 
 def _laid_flat(away: Array, ball_height: float, up: Array) -> Array:
-    """The way (3,) from ball to heel turned about the ball, until the ball is so high over the heel."""
+    """The vector `away` (3,) from ball to heel, turned about the ball until the ball is `ball_height` over the heel."""
     level, low = level_part(away, up), min(ball_height, float(np.linalg.norm(away)))
     return unit(level) * np.sqrt(max(float(away @ away) - low**2, 0.0)) - low * up if level.any() else away

@@ -22,7 +22,7 @@ from .swing import lift_swings
 
 
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
-    """When feet stand on their soles, and where they shall go."""
+    """Return when feet stand on their soles, and their targets."""
     steady, still = steady_feet(clip)
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
     feet = feet_that_stand(steady, sole, mode, settings.marks)
@@ -43,9 +43,10 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
 def locked_targets(
     clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
 ) -> tuple[Targets, Mask, Mask]:
-    """Where feet shall go that stand on anchors and swing from one to the next, and when they really stand, and rest.
+    """Return the targets of feet that stand on anchors and swing from one to the next, their contacts (F, L, 2), and
+    their resting contacts, on which the heel does not roll.
 
-    `ride` (F, 3) is how far the figure goes along with supports, where those do not tell it.
+    `ride` (F, 3) is how far the figure goes along with supports, by default as far as its anchors do.
     """
     heel = move_points(clip.foot, sole.heel)
     contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, ride)

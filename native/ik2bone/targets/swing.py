@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Swinging feet carried over the ground: smooth lifts that vanish where a foot stands."""
+"""The lifts of swinging feet over the ground: they are smooth, and zero where a foot stands."""
 
 import numpy as np
 
@@ -10,25 +10,26 @@ from ..ground.query import Ground
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
 
-# A lift comes and goes about as slowly as this (s), where the ground lets it.
+# A lift rises and falls over about this time (s), unless the ground asks for a faster one.
 SLOW = 0.12
-# A swinging sole keeps its own height over the clip's floor up to this, in leg lengths; less, over this share of the
-# swing, beside where it stands. Lifting it there would take a jump.
+# A swinging sole stays as high over the ground as it is over the clip's floor, up to MARGIN (leg lengths). Over this
+# share of the swing next to a stance it keeps less of that height, because the lift would be a jump there.
 MARGIN = 0.02
 BESIDE = 0.2
-# Beside where it stands a foot is lifted no faster than this (leg lengths / s^2); its sole goes under ground instead.
-# With 50, heels of a figure that hops over steps go 0.018 leg under them; more shows as pops of feet as they land.
+# Near a stance a foot is lifted with no more acceleration than this (leg lengths / s^2); its sole goes under the ground
+# instead. With 50, the heels of a figure that hops over steps go 0.018 leg under them. With higher values feet pop as
+# they land.
 ACCELERATION = 80.0
 
 
 def lift_swings(clip: Clip, sole: Sole, targets: Targets, swings: Mask, ground: Ground) -> Targets:
-    """The targets raised where heel, ball or toes would pass under the ground while the foot swings (F, L)."""
+    """The targets, raised where heel, ball or toes would pass under the ground on the frames of the `swings` (F, L)."""
     under, margin = (height / clip.leg for height in missing_height(clip, sole, targets, swings, ground))
     rise, lift = targets.rise / clip.leg, np.zeros_like(under)
     for leg, start, end in column_runs(swings):
         sides = start > 0, end < clip.frames
         time = np.arange(1, end - start + 1) / (end - start + 1)
-        # What lies under the ground while the foot stands, before and after, is left there at first and at last.
+        # A sole that lies under the ground in the stance before or after may do so at that end of the swing, too.
         left = (max(under[start - 1, leg], 0.0) if sides[0] else 0.0) * (1 - time) ** 2
         left += (max(under[end, leg], 0.0) if sides[1] else 0.0) * time**2
         inner = np.ones_like(time)
@@ -41,10 +42,11 @@ def lift_swings(clip: Clip, sole: Sole, targets: Targets, swings: Mask, ground: 
 
 
 def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, ground: Ground) -> tuple[Array, Array]:
-    """How deep (F, L) each sole lies under the ground, negative over it, and how high its lowest point may stay.
+    """How deep (F, L) each sole lies under the ground, negative over it, and how high (F, L) its lowest point should be
+    over the ground.
 
-    Told on the frames of the `swings` (F, L) and those beside them. Tips of toes, which rigs tell roughly, may swing as
-    deep under the ground as they do in the clip.
+    Depths are known on the frames of the `swings` (F, L) and on the frames next to them. Tips of toes may swing as deep
+    under the ground as they do in the clip, because rigs place them roughly.
     """
     before = sole_points(clip, sole)
     near = swings.copy()
@@ -57,12 +59,13 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
 
 
 def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:
-    """Height (F,) to add to a swing of so many seconds so that it clears the ground: at least `wanted`, in leg lengths.
+    """The height (F,) to add to a swing of `duration` seconds so that it clears the ground: at least `wanted` (F,), in
+    leg lengths, or as much of it as ACCELERATION allows near a stance.
 
-    The swing climbs by `climb` along a quintic over its whole time; climb and lift together accelerate as little as can
-    be, also where nothing is in the way: the lift changes continuously with what is. `closed` tells whether the foot
-    stands before and after, where the lift begins and ends at rest; where the clip begins or ends instead, a lift keeps
-    its height.
+    The swing climbs by `climb` along a quintic over its whole time. Climb and lift together accelerate as little as
+    they can, even if nothing is in the way, so that the lift changes continuously with the obstacles. `closed` tells
+    whether the foot stands before and after the swing: there the lift begins and ends at rest. Where the clip begins or
+    ends instead, the lift keeps its height.
     """
     if climb == 0.0 and not (wanted > 0.0).any():
         return np.zeros_like(wanted)

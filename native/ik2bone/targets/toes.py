@@ -26,7 +26,7 @@ from ..sole.measure import Sole
 from .blend import Targets
 from .lock import FADE, LARGEST_TURN
 
-# Toes bend by this at the most (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
+# Toes bend by no more than this (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
 # and by 90 under a figure on tiptoe; it bends down by 45 (American Academy of Orthopaedic Surgeons).
 BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
 
@@ -34,11 +34,11 @@ BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
 def lay_toes(
     clip: Clip, sole: Sole, targets: Targets, stands: Mask, ground: Ground, aligned: bool
 ) -> tuple[Array, Mask]:
-    """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and which
-    of those (F, L) they only lay as far as toes bend.
+    """Rotation vectors (F, L, 3) in toe bone space that lay the toes of standing balls (F, L) on the surface, and where
+    (F, L) toes cannot bend far enough for that.
 
-    They turn about the ball by the shortest way, so that they keep their heading. Toes of feet that are not `aligned`
-    with slopes bend up over the ground, and not down to it. Feet without toe bones have zeros.
+    Toes turn about the ball by the shortest way, so that they keep their heading. Toes of feet that are not `aligned`
+    with slopes bend up over the ground, but not down to it. Feet without toe bones have zeros.
     """
     stands, vectors, short = stands & clip.has_toe, np.zeros(clip.ball.shape), np.zeros_like(stands)
     if not stands.any():
@@ -59,13 +59,13 @@ def lay_toes(
 
 
 def tell_toes(short: Mask) -> list[Note]:
-    """A note about toes (F, L) that would have had to turn farther than toes go."""
+    """A note about the contacts of toes that are `short` (F, L) because they cannot bend far enough."""
     count = len(column_runs(short))
     return [Note("toes_short", {"count": count})] if count else []
 
 
 def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Array:
-    """What the soles of standing feet (F, L) lie along (N, 3): the slopes of anchors, else as the soles look up."""
+    """The normals (N, 3) of the ground under standing feet (F, L): those of anchors, else the directions `soles_up`."""
     normals = np.zeros((*stands.shape, 3))
     normals[stands] = soles_up
     for anchor in targets.anchors:
@@ -86,8 +86,8 @@ def _laid(
 ) -> Array:
     """Turns (N, 3, 3), world space, that lay the toes of standing feet (F, L) along the ground, tips on the surface.
 
-    `toes` are where each looks up to, the way from its ball to its tip, and the normal of its ground (N, 3), `heights`
-    (N,) those of ball joints over the sole.
+    `toes` are their up directions, the vectors from their balls to their tips, and the normals of their ground, (N, 3)
+    each. `heights` (N,) are the heights of the ball joints over the sole.
     """
     up, way, normals = toes
     upright = matrix_from_vector(shortest_turns(up, normals))
@@ -106,10 +106,10 @@ def _laid(
 
 
 def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: Array) -> tuple[Array, Mask]:
-    """The turns (N, 3, 3) of toes, none farther than toes bend, and which were too far.
+    """The turns (N, 3, 3) of toes, limited to the range in which toes bend, and which of them (N,) went too far.
 
-    Given are where each `foot` looks up to and forward (N, 3), and where its `toes` look up to and their tips lie.
-    Toes may bend as far as in the clip, whatever that is. Tips straight under their balls do not tell how they bend.
+    `foot` are the up and forward directions of the feet, `toes` the up directions of the toes and the vectors to their
+    tips, (N, 3) each. Toes may always bend as far as in the clip. Tips straight under balls do not show how toes bend.
     """
     (up, forward), (toe_up, tip) = foot, toes
     way = _beyond_rounding(tip - dot(tip, toe_up)[:, None] * toe_up, tip)
@@ -119,5 +119,5 @@ def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: A
 
 
 def _beyond_rounding(vectors: Array, others: Array) -> Array:
-    """Vectors (N, 3), zero where they are nothing but what rounding leaves of others (N, 3)."""
+    """The vectors (N, 3), or zero where they are no more than the rounding of `others` (N, 3)."""
     return np.where((length_of(vectors) > ROUNDING * length_of(others))[:, None], vectors, 0.0)
