@@ -13,7 +13,8 @@ Result = TypeVar("Result")
 
 # The main thread waits this long (s) for a worker thread before it yields progress.
 PIECE = 0.02
-# Planning this number of frames takes 0.05 s, too short for a thread, which would wait while the window is drawn.
+# Planning this number of frames takes 0.2 s at most for two legs, which is too short for a thread: that would have to
+# wait while the window is drawn.
 SHORT = 300
 
 

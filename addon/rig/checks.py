@@ -72,6 +72,13 @@ class Moving:
         end = start + constraint.chain_count if constraint.chain_count else None
         return line_of(self.armature, bone.name)[start:end]
 
+    def carried_by(self, name: str) -> set[str]:
+        """Names of the bones under a bone, without those that inverse kinematics holds at a target elsewhere."""
+        under = {bone.name for bone in self.armature.pose.bones[name].children_recursive}
+        solved = [pair for pair in self.solvers() if getattr(pair[1], "subtarget", "") not in under | {name}]
+        held = self._reached_by(solved).keys()
+        return {bone for bone in under if held.isdisjoint(line_of(self.armature, bone))}
+
     def active(self, bone: PoseBone) -> list[Constraint]:
         """The constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
         return [constraint for constraint in bone.constraints if self._acts(constraint)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from os.path import commonprefix
 
 import numpy as np
 from ik2bone.arrays import Array, Mask
@@ -113,7 +114,9 @@ class Tree:
     @cached_property
     def likeness(self) -> list[int]:
         """For each bone, 1 if it has the name of a leg bone, -1 if that of another bone, 0 if of neither or both."""
-        return [bool(LEG_NAME.search(name)) - bool(OTHER_NAME.search(name)) for name in self.names]
+        # The name of a figure, with which all its bones may begin, tells nothing: "ik" is in Viking.
+        own = len(commonprefix(self.names))
+        return [bool(LEG_NAME.search(name)) - bool(OTHER_NAME.search(name[own:])) for name in self.names]
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,8 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
     doubles = [part for bone, part, _after in links if tree.length(bone, part) < PLACE * limb.reach]
     if any(not TWIST_NAME.search(tree.names[part]) for part in doubles):
         return False
-    if all(_is_named_after(*(tree.names[bone] for bone in link)) for link in links):
+    both = all(between.values())
+    if all(_is_named_after(*(tree.names[bone] for bone in link), both) for link in links):
         return True
     if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for _bone, part, _after in links):
         return True
@@ -223,13 +227,17 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
     return bool(np.ptp(extension) > BENDS * limb.reach)
 
 
-def _is_named_after(bone: str, part: str, after: str) -> bool:
-    """Whether a segment has the name of a twist bone, or all words in the name of the bone before it.
+def _is_named_after(bone: str, part: str, after: str, both: bool) -> bool:
+    """Whether a segment has the name of a twist bone, or the name or all words of the bone before it, numbers aside.
 
-    The name of the bone after it must not have all these words.
+    The only other word allowed is "part", and the name of the bone after it must not have all these words. Segments
+    that are told by their numbers alone must be in `both` bones of a limb: "leg1" and "leg2" may be thigh and shin.
     """
-    own, words, others = (set(WORD.findall(name)) for name in (part, bone, after))
-    return bool(TWIST_NAME.search(part)) or (words <= own and not words <= others)
+    if TWIST_NAME.search(part) or re.fullmatch(re.escape(bone) + r"[._-]\d+", part):
+        return True
+    own, words, others = ({word.lower() for word in WORD.findall(name)} for name in (part, bone, after))
+    # A forearm has the words of an arm.
+    return words <= own <= words | {"part"} and not words <= others and (both or own != words)
 
 
 def are_branches(tree: Tree, bone: int, other: int, tolerance: float, longest: float = np.inf) -> bool:

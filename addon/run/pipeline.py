@@ -40,7 +40,7 @@ from ..pose.skins import find_skins
 from ..properties import PlantingOptions
 from ..rig.armatures import active_object
 from ..rig.body import find_body
-from ..rig.checks import check_chain
+from ..rig.checks import Moving, check_chain
 from ..rig.controls_aim import RIGHT
 from ..stages import Progress, Stages, aside, part_of
 from . import layers, records
@@ -305,17 +305,22 @@ def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
 
     It takes the leg's length.
     """
-    task, body, bones = output.task, output.task.body, output.armature.pose.bones
-    rows = (output.rows or []) if output.again and body.hips and not task.present else []
-    held = {row["bone"] for row in rows if row.get("anchor")} - {limb.foot for limb in body.planned}
-    along = [bone.name for bone in bones[body.hips].children_recursive if bone.name in held] if held else []
-    before = _keyed_hips(output) if along else None
+    body, frames = output.task.body, output.task.frames
+    # Only planting writes reports: contacts alone may come from a planted action whose source was restored.
+    rows = (output.rows or []) if output.again and body.hips and output.record["report"] else []
+    known = Moving(output.armature).carried_by(body.hips) if rows else set()
+    known -= {limb.foot for limb in body.planned}
+    rows = [row for row in rows if row.get("anchor") and row["bone"] in known]
+    before = _keyed_hips(output) if rows else None
 
     def tell(leg: float) -> Iterator[str]:
-        if before is not None:
-            way = output.armature.matrix_world.median_scale * (_keyed_hips(output) - before)
-            if np.linalg.norm(way, axis=1).max() > STEP * leg:
-                yield f"the hips took {listed(along)} along, off what they held on to: plant them again"
+        if before is None:
+            return
+        way = output.armature.matrix_world.median_scale * (_keyed_hips(output) - before)
+        moved = frames[np.linalg.norm(way, axis=1) > STEP * leg]
+        along = {row["bone"] for row in rows if ((row["start"] <= moved) & (moved <= row["end"])).any()}
+        if along:
+            yield f"the hips took {listed(sorted(along))} along, off what they held on to: plant them again"
 
     return tell
 

@@ -51,7 +51,7 @@ def _is_number(value: Any) -> bool:
 
 
 def rows_of(report: Figures, units: UnitSettings) -> Iterator[Row]:
-    """The figures that are not zero both before and after."""
+    """The figures without those that are zero both before and after."""
     for name, label in ROWS:
         values = [report[side].get(name, 0) for side in SIDES]
         if not any(values):

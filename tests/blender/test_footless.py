@@ -194,3 +194,11 @@ def test_other_ways_of_planting_keep_legs_without_feet_over_the_ground(bpy, requ
     bone, point = ("shin.{}", "tail") if figure == "pegs" else ("foot.{}", "head")
     ends = joints(bpy, armature, named(bone), point, [5])[0]
     assert (ends[:, 2] - RISE * ends[:, 1]).min() > (-2e-3 if figure == "pegs" else 0.5 * biped.ANKLE)
+
+
+def test_shins_without_feet_are_found_below_the_name_of_a_figure(bpy, pegs, addon):
+    """A figure's name may hold what names of other bones do: "ik" in Viking."""
+    for bone in pegs.data.bones:
+        bone.name = f"Viking_{bone.name}"
+    legs = addon("rig.find").find_legs(pegs, (1, biped.LAST))
+    assert [leg.shin for leg in legs] == ["Viking_shin.L", "Viking_shin.R"]

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import biped
 import numpy as np
 import pytest
@@ -213,6 +215,59 @@ def test_hands_that_the_hips_take_off_a_wall_are_told_until_they_are_planted_aga
         warnings = outcome_of(addon, bpy, [arms], given).warnings
         told += [[sentence for sentence in warnings if "took hand.L, hand.R along" in sentence]]
     assert [len(sentences) for sentences in told] == [0, 1, 0, 0]
+
+
+def _plant_hands_and_legs(bpy, arms, options, addon, output, between=lambda: None, **of_legs):
+    """Plant the hands on a wall and then, with these options, the legs; the sentences that hips took hands along."""
+    reach = _hands(bpy, arms, range(1, 76))[..., 1].max()
+    _box(bpy, "Wall", scale=(3.0, 0.1, 3.0), location=(0.0, reach + 0.13, 0.0))
+    _box(bpy, "Floor", scale=(5.0, 5.0, 0.1), location=(0.0, 0.0, -0.15))
+    outcome_of(addon, bpy, [arms], options(bones=HANDS, direction="NEAREST", surface="Wall"))
+    between()
+    legs = options(surface="Floor", chains="LEGS", output=output, **of_legs)
+    return [sentence for sentence in outcome_of(addon, bpy, [arms], legs).warnings if " along, off " in sentence]
+
+
+def test_hips_that_move_while_hands_touch_nothing_take_none_off_the_wall(bpy, arms, options, addon):
+    late = {"frame_range": "CUSTOM", "frame_start": 66, "frame_end": 75}
+    assert not _plant_hands_and_legs(bpy, arms, options, addon, "NEW_ACTION", **late)
+
+
+def test_hips_of_a_restored_source_take_no_planted_hands_along(bpy, arms, options, addon):
+    """Its contacts tell of hands that its keys do not plant."""
+    assert not _plant_hands_and_legs(bpy, arms, options, addon, "IN_PLACE", lambda: addon("run.restore").restore(arms))
+
+
+@pytest.mark.parametrize("parent", ["", "hips"])
+def test_hands_that_their_controls_hold_on_the_wall_are_not_taken_along(bpy, arms, options, addon, parent):
+    """Unless the hips carry the controls."""
+    poses = _poses_of_hands(bpy, arms)
+    with biped.editing(bpy, arms) as bones:
+        for side in biped.SIDES:
+            hand = bones[f"hand.{side}"]
+            biped.add_bone(bones, f"ik.{side}", bones.get(parent), hand.head, hand.tail).roll = hand.roll
+    for (frame, side), pose in poses.items():
+        bpy.context.scene.frame_set(frame)
+        control = arms.pose.bones[f"ik.{side}"]
+        control.matrix = pose
+        for channel in ("location", "rotation_quaternion"):
+            control.keyframe_insert(channel, frame=frame)
+    for side, (kind, bone) in product(biped.SIDES, (("IK", "fore"), ("COPY_ROTATION", "hand"))):
+        constraint = arms.pose.bones[f"{bone}.{side}"].constraints.new(kind)
+        constraint.target, constraint.subtarget = arms, f"ik.{side}"
+        if kind == "IK":
+            constraint.chain_count = 2
+    bpy.context.scene.frame_set(1)
+    assert len(_plant_hands_and_legs(bpy, arms, options, addon, "NEW_ACTION")) == bool(parent)
+
+
+def _poses_of_hands(bpy, arms):
+    poses = {}
+    for frame in range(1, 76):
+        bpy.context.scene.frame_set(frame)
+        for side in biped.SIDES:
+            poses[frame, side] = arms.pose.bones[f"hand.{side}"].matrix.copy()
+    return poses
 
 
 def test_hands_rest_on_a_table_below_them_under_direction_down(bpy, arms):

@@ -172,3 +172,31 @@ def test_bones_in_one_place_are_one_knee(bpy, walker, slope):
     with np.errstate(all="raise", under="ignore"):
         plant(bpy)
     np.testing.assert_allclose(heads(bpy, walker, FRAMES), feet, atol=1e-5)
+
+
+def _small_figure(bpy, leg, arm):
+    """A figure in a T pose with short straight limbs, broad shoulders and long feet, so that any bones in a row may be
+    the two of a limb by their lengths.
+    """
+    rows = [("hips", None, (0, 0, 0.49), (0, 0, 0.6)), ("chest", "hips", (0, 0, 0.6), (0, 0, 1.1))]
+    for side, x in (("Left", 1.0), ("Right", -1.0)):
+        places = [(0.1 * x, 0, 0.49), (0.1 * x, 0, 0.29), (0.1 * x, 0, 0.09), (0.1 * x, -0.14, 0), (0.1 * x, -0.25, 0)]
+        wide = [(0.03 * x, 0, 1), (0.2 * x, 0, 1), (0.4 * x, 0, 1), (0.6 * x, 0, 1), (0.7 * x, 0, 1)]
+        for names, joints, parent in ((leg, places, "hips"), (arm, wide, "chest")):
+            for name, head in zip(names, joints, strict=True):
+                rows.append((side + name, parent, head, np.add(head, (0, 0, 0.05))))
+                parent = side + name
+    return biped.make_bones(bpy, "Figure", rows)
+
+
+@pytest.mark.parametrize(
+    "leg",
+    [("UpLeg", "Leg"), ("Leg", "LowerLeg"), ("Leg1", "Leg2")],
+    ids=["as Mixamo", "lower leg", "numbers"],
+)
+def test_lower_bones_named_after_upper_ones_are_no_parts_of_them(bpy, addon, leg):
+    arm, find = ("Arm", "ForeArm", "Hand"), addon("rig.find")
+    figure = _small_figure(bpy, (*leg, "Foot", "Toe", "End"), ("Shoulder", *arm, "Finger"))
+    legs = find.find_legs(figure, (1, 1))
+    for limbs, names in ((legs, (*leg, "Foot")), (find.find_arms(figure, legs), arm)):
+        assert [limb.turned for limb in limbs] == [tuple(side + name for name in names) for side in ("Left", "Right")]
