@@ -93,15 +93,15 @@ turn_to_pole(limb *t, bool careful, bool partly)
         part_of_angle(part, &sine, &cosine);
         turn_bend(bend, t->new_line, sine, cosine, across);
         for (int i = 0; i < 3; i++) {
-            dest[i] = chosen(part == 1.0, side[i], across[i]);
+            dest[i] = part == 1.0 ? side[i] : across[i];
         }
     }
     bool stays = none | !(good | careful);
     for (int i = 0; i < 3; i++) {
-        t->new_bend[i] = chosen(stays, bend[i], dest[i]);
+        t->new_bend[i] = stays ? bend[i] : dest[i];
     }
-    double unsure = chosen(opposite, 1.0, t->unsure);
-    t->unsure = in_pairs(chosen(stays, t->unsure, chosen(part == 1.0, 0.0, unsure)));
+    double unsure = opposite ? 1.0 : t->unsure;
+    t->unsure = in_pairs(stays ? t->unsure : part == 1.0 ? 0.0 : unsure);
     return good | none;
 }
 
@@ -124,7 +124,7 @@ place_joints(limb *t, bool careful)
     d3_reject(bend, t->new_line, bend);
     d3_finish(bend, bend);
     bool good = limb_triangle(t, careful, distance, &along, &height);
-    bool still = t->still != 0.0, keeps = still | (t->keeps_upper != 0.0);
+    bool still = t->still != 0.0, keeps = t->still != t->keeps_upper; /* never both */
     for (int i = 0; i < 3; i++) {
         t->new_mid[i] = chosen(keeps, t->mid[i], t->new_line[i] * along + bend[i] * height);
         t->new_end[i] = chosen(still, t->end[i], t->new_line[i] * distance);
@@ -132,7 +132,7 @@ place_joints(limb *t, bool careful)
     d3_copy(bend, t->circle_bend);
     t->new_along = along;
     t->new_height = height;
-    t->singular = chosen(keeps, t->singular, larger(t->singular, t->unsure));
+    t->singular = keeps ? t->singular : larger(t->singular, t->unsure);
     return good | keeps;
 }
 
@@ -141,7 +141,7 @@ IK2B_IN_LINE bool
 find_normal(limb *t)
 {
     double line[3], bend[3];
-    bool keeps = t->still + t->keeps_upper != 0.0; /* with |, gcc makes no vectors of SSE2 */
+    bool keeps = t->still != t->keeps_upper; /* with |, gcc makes no vectors of SSE2 */
     for (int i = 0; i < 3; i++) {
         line[i] = chosen(keeps, t->line[i], t->new_line[i]);
         bend[i] = chosen(keeps, t->bend[i], t->circle_bend[i]);

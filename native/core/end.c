@@ -322,7 +322,7 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
         }
     }
     double x = m[0][0], y = m[1][1], z = m[2][2], w = x + y + z;
-    bool of_w = (w > x) & (w > y) & (w > z), of_x = (x > y) & (x > z), of_y = y > z;
+    bool of_w = w > larger(x, larger(y, z)), of_x = x > larger(y, z), of_y = y > z;
     double xy = m[0][1] + m[1][0], xz = m[0][2] + m[2][0], yz = m[1][2] + m[2][1];
     double wx = m[2][1] - m[1][2], wy = m[0][2] - m[2][0], wz = m[1][0] - m[0][1];
     double by_x[4] = {1.0 + 2.0 * x - w, xy, xz, wx}, by_y[4] = {xy, 1.0 + 2.0 * y - w, yz, wy};

@@ -146,7 +146,8 @@ _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
         part->name[i / rows][i % rows][k] = one.name[i / rows][i % rows];                          \
     }
 
-/* a or b, without a branch that the compiler could make of a condition used several times. */
+/* a or b, without a branch that the compiler could make of a condition used several times. gcc has
+ * no vectors of SSE2 for it where the condition joins two comparisons: there `?:` does better. */
 IK2B_IN_LINE double
 chosen(bool first, double a, double b)
 {

@@ -28,7 +28,7 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
 {
     double along = d3_dot(a, b), other[3];
     for (int i = 0; i < 3; i++) {
-        other[i] = b[i] + chosen(alike & (along < 0.0), a[i], 0.0);
+        other[i] = b[i] + ((alike & (along < 0.0)) ? a[i] : 0.0);
     }
     d3_cross(a, other, q);
     q[3] = product + along;
@@ -43,9 +43,9 @@ turn_about(const double axis[3], double square, double sine, double cosine, doub
 {
     double size = sqrt(square * (sine * sine) + cosine * cosine);
     bool obtuse = cosine < 0.0;
-    double other = chosen(sine < 0.0, cosine - size, size - cosine);
-    d3_scale(axis, chosen(obtuse, other, sine), q);
-    q[3] = chosen(obtuse, square * fabs(sine), size + cosine);
+    double other = sine < 0.0 ? cosine - size : size - cosine;
+    d3_scale(axis, obtuse ? other : sine, q);
+    q[3] = obtuse ? square * fabs(sine) : size + cosine;
     return size;
 }
 
@@ -156,18 +156,19 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
         double sine = d3_dot(across, new_up);
         double cosine =
             d3_dot(hinge, normal) * new_square - d3_dot(hinge, new_up) * d3_dot(normal, new_up);
-        cosine = chosen(none, 1.0, cosine); /* no turn */
+        cosine += none ? 1.0 : 0.0; /* 0 so far: no turn */
         double size = new_square * (sine * sine) + cosine * cosine;
-        good &= none | both(size > 1e-6 * (longest * longest * hinge_square),
-                            is_between(hinge_square, 0x1p-60));
+        bool sure = both(size > 1e-6 * (longest * longest * hinge_square),
+                         is_between(hinge_square, 0x1p-60));
+        good &= both(none, cosine == 1.0) | sure;
         if (partly) {
             double length = sqrt(new_square);
             double part = t->weight, part_sine = sine * length, part_cosine = cosine;
             good &=
                 none | (part >= 1.0) | (cosine > 0.0) | (new_square * (sine * sine) > 1e-6 * size);
             part_of_angle(part, &part_sine, &part_cosine);
-            sine = chosen(part >= 1.0, sine, part_sine * length);
-            cosine = chosen(part >= 1.0, cosine, part_cosine * new_square);
+            sine = part >= 1.0 ? sine : part_sine * length;
+            cosine = part >= 1.0 ? cosine : part_cosine * new_square;
         }
         turn_about(new_up, new_square, sine, cosine, roll);
         d4_mul(roll, q, q);
@@ -262,7 +263,7 @@ turn_mid(limb *t, bool careful, bool rolling)
         double sine = d3_dot(across, hinge);
         double cosine =
             d3_dot(t->lower_mid, new) * square - d3_dot(t->lower_mid, hinge) * d3_dot(new, hinge);
-        cosine = chosen(none, 1.0, cosine); /* no turn */
+        cosine += none ? 1.0 : 0.0; /* 0 so far: no turn */
         double size = turn_about(hinge, square, sine, cosine, bend);
         d4_rotate(bend, t->lower_mid, bent);
         d3_scale(bent, 1.0 / d4_square(bend), bent);
