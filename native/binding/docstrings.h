@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Docstrings; the first line is the signature that inspect reads.
+ * The docstrings. The first line of each is the signature that inspect reads.
  */
 #ifndef IK2B_DOCSTRINGS_H
 #define IK2B_DOCSTRINGS_H
