@@ -43,7 +43,7 @@ typedef struct {
     bool owns_outputs; /* the outputs are new arrays */
     ik2b_joints joints;
     ik2b_extent extent;
-    int acquired, places[IK2B_MAX_ARGUMENTS]; /* indices of the arguments that have a value */
+    int acquired, places[IK2B_MAX_ARGUMENTS]; /* of arguments with a value, in order */
     PyObject *objects[SLOTS];                 /* borrowed; NULL: not given */
     PyObject *results[MAX_RESULTS];
     argument arguments[IK2B_MAX_ARGUMENTS];

@@ -16,8 +16,8 @@ typedef struct {
     intptr_t stride, most;
 } axis;
 
-/* The bytes of one array: from `low` to before `high`. `nested`: a step of each axis passes all that
- * the axes after it reach, so that no two elements share a byte. */
+/* The bytes of one array: from `low` to before `high`. `nested`: a step of each axis passes all
+ * that the axes after it reach, so that no two elements share a byte. */
 typedef struct {
     intptr_t low, high, itemsize;
     bool nested;

@@ -65,8 +65,8 @@ free_mesh(PyObject *capsule)
     ik2b_mesh_free(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
-/* A copy of the triangles' indices in memory of PyMem. NULL with an exception, which names an index
- * that is not one of a vertex. */
+/* A copy of the triangles' indices in memory of PyMem. NULL with an exception if there is no
+ * memory, or if an index is not one of a vertex. */
 static ptrdiff_t *
 copy_triangles(const Py_buffer *triangles, Py_ssize_t vertices)
 {

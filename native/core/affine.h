@@ -142,8 +142,8 @@ copy_strided(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_str
     }
 }
 
-/* Sixteen matrices of the kind of the output: row[i] holds row i of each. Row 3 is always 0 0 0
- * 1. */
+/* Sixteen matrices of the kind of the output: row[i] holds row i of each matrix, which is always
+ * 0 0 0 1 for i = 3. */
 typedef struct {
     _Alignas(64) double row[4][4 * IK2B_LANES];
 } packed_matrices;

@@ -225,8 +225,8 @@ see_direction(limb *t, bool careful, const double given[3], double dest[3])
     return good;
 }
 
-/* Whether the end joint's matrix or its goal is finite and invertible. With care, marks the row as
- * invalid if it is not; without care, false also means that the lane needs care. */
+/* Checks that the end joint's matrix or its goal is finite and invertible; with care, marks the row
+ * as invalid if it is not. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 check_end(limb *t, bool careful, double matrix[4][4])
 {

@@ -13,8 +13,8 @@
  *
  * OWNERSHIP. The caller owns all memory. Inputs are only read. The core reads a whole row before it
  * writes that row, so an output may be exactly the memory of an input; the caller must refuse any
- * other overlap. The functions allocate nothing, keep nothing between calls and never fail: a row
- * with bad numbers gets its own pose back and the status IK2B_INVALID.
+ * other overlap. The functions allocate nothing, keep nothing between calls and never fail: a limb
+ * with bad numbers keeps its pose and gets the status IK2B_INVALID.
  *
  * WHAT IS SOLVED. Let a be the length of the upper bone, b that of the lower bone and d the
  * distance of the end from the root. The mid joint then lies (d^2 + a^2 - b^2) / 2d from the root
@@ -162,8 +162,8 @@ ik2b_function ik2b_solve;
 
 /* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4). The
  * upper bone turns to point from the root to the new mid joint, the lower bone to point from the
- * new mid joint to the new end. The correction of a joint takes its aggregate transform M to M *
- * S^-1 * R(correction) * S, where S is the joint's own scale. */
+ * new mid joint to the new end. With S the joint's own scale, the correction of a joint takes its
+ * aggregate transform M to M * S^-1 * R(correction) * S. */
 enum {
     IK2B_ORIENT_ROOT,
     IK2B_ORIENT_MID,
@@ -240,7 +240,7 @@ typedef struct ik2b_joints {
     ptrdiff_t count;
     const ptrdiff_t *parents;
     ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
-    double *scratch; /* the caller's; overwritten; ik2b_aggregate_scratch tells its size */
+    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch returns; overwritten */
 } ik2b_joints;
 ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
 ik2b_function ik2b_aggregate;

@@ -25,9 +25,9 @@
 #define ROUNDINGS 21.0
 
 /* A line in its own space. `axes` are the coordinates that serve as x, y and z; z is that of the
- * direction's longest component. `enter` and `leave` are indices of the bounds of a box: [0] and [1]
- * the ends in z where the box's shadow reaches least and most in x and y, [2] those where the line
- * comes in and goes out. */
+ * direction's longest component. `enter` and `leave` are indices of the bounds of a box: [0] and
+ * [1] the ends in z where the box's shadow reaches least and most in x and y, [2] those where the
+ * line comes in and goes out. */
 typedef struct {
     int axes[3];
     int enter[3], leave[3];
