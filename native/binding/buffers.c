@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The numbers of one object.
+ * Access to the numbers of one object.
  */
 #include "buffers.h"
 
@@ -40,8 +40,8 @@ refuse(PyObject *exception, PyObject *got, const char *format, ...)
     return -1;
 }
 
-/* Whether the exception says that something is no number or has no buffer; others, MemoryError and
- * KeyboardInterrupt among them, say nothing about the argument. */
+/* Whether the exception says that an object is no number or has no buffer. Other exceptions,
+ * MemoryError and KeyboardInterrupt among them, say nothing about the argument. */
 static bool
 is_about_kind(void)
 {
@@ -51,7 +51,7 @@ is_about_kind(void)
 
 /* Elements */
 
-/* Whether the lowest byte of a number is its first. */
+/* Whether this machine stores the lowest byte of a number first. */
 static bool
 is_little_endian(void)
 {
@@ -59,8 +59,8 @@ is_little_endian(void)
     return *(char *)&one == 1;
 }
 
-/* The letter of the elements' type; '\0' where they are not in this machine's order of bytes, or
- * are more than a single number. */
+/* The letter of the elements' type; '\0' if the elements are not in this machine's byte order, or
+ * if each consists of several numbers. */
 static char
 letter_of(const Py_buffer *view)
 {
@@ -81,7 +81,7 @@ holds_integers(const Py_buffer *view)
            (size == 1 || size == 2 || size == 4 || size == 8);
 }
 
-/* An exporter may give a size that is not its format's. */
+/* Checks the item size, too, because an exporter may give one that does not fit its format. */
 ik2b_kind
 kind_of(const Py_buffer *view)
 {
@@ -115,7 +115,7 @@ integer_at(const Py_buffer *view, const char *place)
 /* In place */
 
 /* numpy writes the format anew for each view that asks for it, which takes half of the time (15 of
- * 30 ns); the dtype of an array tells the same at once. */
+ * 30 ns). The dtype of an array gives the same information at once. */
 int
 acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind)
 {
@@ -149,8 +149,8 @@ is_bytes(PyObject *object)
     return PyBytes_Check(object) || PyByteArray_Check(object);
 }
 
-/* Whether None, text or bytes, which numpy would read as NaN or parse; a view of bytes is as little
- * of numbers as they are, unless it was cast to some. */
+/* Whether the object is None, text or bytes, which numpy would read as NaN or parse. A memoryview
+ * of bytes counts as bytes, unless it was cast to numbers. */
 static bool
 holds_no_numbers(PyObject *object)
 {
@@ -160,13 +160,13 @@ holds_no_numbers(PyObject *object)
     PyObject *owner = PyObject_GetAttrString(object, "obj");
     PyObject *format = owner ? PyObject_GetAttrString(object, "format") : NULL;
     bool found = format && is_bytes(owner) && PyUnicode_CompareWithASCIIString(format, "B") == 0;
-    PyErr_Clear(); /* of a released view */
+    PyErr_Clear(); /* raised by a released view */
     Py_XDECREF(format);
     Py_XDECREF(owner);
     return found;
 }
 
-/* Whether an array of objects holds nothing but numbers: 1, 0, or -1 with an exception. */
+/* Whether an array of objects holds nothing but numbers: 1 or 0, or -1 with an exception. */
 static int
 has_numbers(PyObject *array)
 {
@@ -184,7 +184,8 @@ has_numbers(PyObject *array)
     return found;
 }
 
-/* Raises TypeError; a sequence may be what was expected, so the kind of its elements is told. */
+/* Raises TypeError. For a sequence the message names the type of the elements, because the sequence
+ * itself may be what was expected. */
 static void
 refuse_elements(const char *name, const char *expected, PyObject *object, PyObject *dtype)
 {
@@ -198,8 +199,8 @@ refuse_elements(const char *name, const char *expected, PyObject *object, PyObje
     }
 }
 
-/* A float64 array of one whose elements are numbers, or objects that are; NULL with an exception.
- */
+/* A float64 copy or view of an array of numbers, or of objects that are numbers; NULL with an
+ * exception. */
 static PyObject *
 converted(const numpy_parts *numpy, PyObject *object, PyObject *array, const char *name,
           const char *expected)
@@ -236,7 +237,7 @@ acquire_converted(shared_pointer *place, PyObject *object, const char *name, con
         if (!numpy || !PyErr_ExceptionMatches(PyExc_ValueError)) {
             return -1;
         }
-        if (has_buffer) { /* of a format that numpy does not know */
+        if (has_buffer) { /* its format is one that numpy does not know */
             return refuse(PyExc_TypeError, object, "%s: expected %s, got ", name, expected);
         }
         PyErr_Format(PyExc_ValueError, "%s: expected %s, got a ragged sequence", name, expected);
@@ -244,7 +245,7 @@ acquire_converted(shared_pointer *place, PyObject *object, const char *name, con
     }
     PyObject *numbers = converted(numpy, object, array, name, expected);
     int done = numbers ? PyObject_GetBuffer(numbers, view, PyBUF_RECORDS_RO) : -1;
-    Py_XDECREF(numbers); /* the view keeps it */
+    Py_XDECREF(numbers); /* the view holds a reference */
     Py_DECREF(array);
     return done;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A call's way from its arguments to its results.
+ * One call, from its arguments to its results.
  */
 #include "call.h"
 
@@ -18,7 +18,7 @@ has_rows(const call *self)
     return any;
 }
 
-/* The strides of all arguments over the extent, zero where one is broadcast. */
+/* Sets the strides of all arguments along the leading dimensions, zero where one is broadcast. */
 static void
 set_strides(call *self)
 {
@@ -77,7 +77,8 @@ answer_of(const call *self)
     if (out && (PyObject *)Py_TYPE(out) == type) {
         return Py_NewRef(out);
     }
-    /* Without the class's own function, which, in Python, only names the arguments. */
+    /* Without calling the class's __new__, which is written in Python and only names the
+     * arguments. */
     PyObject *named = PyType_GenericAlloc((PyTypeObject *)type, f->count - f->inputs);
     for (int i = 0; named && i < f->count - f->inputs; i++) {
         PyTuple_SetItem(named, i, Py_NewRef(self->results[i]));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Docstrings; the first line is the signature that inspect reads.
+ * The docstrings. The first line of each is the signature that inspect reads.
  */
 #ifndef IK2B_DOCSTRINGS_H
 #define IK2B_DOCSTRINGS_H
@@ -28,23 +28,25 @@ PyDoc_STRVAR(solve_doc,
 "with straight bones; one too close with the longer bone towards it and the other folded back. Leading\n"
 "dimensions broadcast as in numpy, those of options included.\n"
 "\n"
-"What decides where the mid joint lies on its circle round the line from root to target:\n"
+"These options decide where the mid joint lies on its circle round the line from root to target:\n"
 "\n"
 "bend         'carried': the present bend, taken along by the shortest turn of root-to-end onto\n"
-"             root-to-target. 'nearest': the place nearest to the present mid joint, which turns nearly\n"
-"             straight knees round when the target moves past them.\n"
+"             root-to-target. 'nearest': the place nearest to the present mid joint; with it, a nearly\n"
+"             straight knee turns round when the target moves past the knee.\n"
 "hinge        (..., 3) cross(root - mid, end - mid) as it is when the limb is bent on its natural side, in\n"
-"             the space of the points. It tells the bend of a straight limb (mid joint within 1e-5 of the\n"
-"             reach from the line, 1e-12 in float64), which else gets some perpendicular and SINGULAR.\n"
-"pole         (..., 3) direction from the root to which the mid joint turns, by pole_weight in [0, 1] of\n"
-"             the angle, the shorter way.\n"
-"twist        radians by which it turns on, right-handed about root-to-target.\n"
+"             the space of the points. It gives the bend of a straight limb (mid joint within 1e-5 of the\n"
+"             reach from the line, 1e-12 in float64). Without a hinge, such a limb gets an arbitrary bend\n"
+"             and SINGULAR.\n"
+"pole         (..., 3) direction, seen from the root, to which the mid joint turns the shorter way, by the\n"
+"             share pole_weight in [0, 1] of the angle.\n"
+"twist        radians by which the mid joint turns further, right-handed about root-to-target.\n"
 "\n"
-"What decides how far the end goes:\n"
+"These options decide how far the end goes:\n"
 "\n"
-"soften       in (0, 1], 1 is off. From this share of the greatest legal distance on the end falls behind\n"
-"             the target, along a parabola that leaves with slope 1 and arrives, with slope 0, at that\n"
-"             distance when the target is 2 - soften times as far: legs stretch without a snap.\n"
+"soften       in (0, 1], 1 is off. From this share of the greatest legal distance on, the end falls behind\n"
+"             the target: its distance follows a parabola, which starts with slope 1 and reaches the greatest\n"
+"             legal distance, with slope 0, when the target is 2 - soften times as far as that. Legs then\n"
+"             stretch without a snap.\n"
 "min_angle,   the inner angle at the mid joint, radians, pi is straight. The end stops on the line to the\n"
 "max_angle    target. Where the minimum exceeds the maximum, the maximum counts.\n"
 "cone_axis,   the upper bone stays within cone_angle radians of this direction (..., 3). The mid joint turns\n"
@@ -81,10 +83,10 @@ IK2B_OPTIONS_OF_ORIENT(SIGNED) ", out=None)\n"
 "\n"
 "roll         'pose': each joint turns by the shortest arc, and the mid joint goes along with the root.\n"
 "             'hinge' (needs hinge): the same joint positions, but the root also rolls until the mid joint\n"
-"             bends about its hinge; what that cannot explain, the mid joint's shortest arc does. New\n"
-"             positions on one line have no hinge and leave the roll as it is.\n"
+"             bends about its hinge, and the mid joint's shortest arc does the rest. New positions on one\n"
+"             line have no hinge and leave the roll as it is.\n"
 "hinge        (..., 3) in mid-joint space: cross(root - mid, end - mid) of a limb bent on its natural side.\n"
-"             Bones that turn half round do so about it.\n"
+"             Bones that turn by half a turn do so about the hinge.\n"
 "root_scale,  (..., 3) the joints' own scales, which stand to the right of their rotations in the matrices;\n"
 "mid_scale    default one. Only uneven ones make a difference.\n"
 "\n"
@@ -103,10 +105,11 @@ IK2B_OPTIONS_OF_POSE(SIGNED) ", out=None)\n"
 "so that ancestors with uneven scales, mirrors or shear are right. Target, pole and cone axis are given in the\n"
 "space of the matrices, the hinge in mid-joint space.\n"
 "\n"
-"end_matrix   (..., 4, 4) the end joint's aggregate transform: then end is its correction, too, by which it\n"
-"             keeps its present orientation; else end is None.\n"
-"end_goal     (..., 4, 4) whose orientation it takes instead, by weight of the way. Of a matrix that is not\n"
-"             rigid the nearest rotation counts; of an end_matrix that is mirrored, that of the negatives.\n"
+"end_matrix   (..., 4, 4) the end joint's aggregate transform. If it is given, end is the correction by which\n"
+"             the end joint keeps its present orientation; otherwise end is None.\n"
+"end_goal     (..., 4, 4) matrix whose orientation the end joint takes instead, by the share weight of the\n"
+"             way. The orientation of a matrix that is not rigid is its nearest rotation. If end_matrix is\n"
+"             mirrored, the negatives of both matrices count.\n"
 "weight       weakens the roll about the hinge, too.\n"
 "\n"
 "position (..., 3) is where the end joint comes to lie, miss (...) its distance from the target. Rows that\n"
@@ -119,8 +122,8 @@ PyDoc_STRVAR(pole_of_doc,
 "The pole that keeps the pose: unit directions (..., 3) from the line root-end to the mid joint.\n"
 "\n"
 "Points (..., 3) in any one space; solve(root, mid, end, end, pole=pole_of(root, mid, end)) gives the pose\n"
-"back. A straight limb is told by its hinge (..., 3), in the space of the points; without one its pole is\n"
-"zero, as it is of rows with NaN, infinity or a bone without length.");
+"back. The hinge (..., 3), in the space of the points, gives the pole of a straight limb. The pole is zero for\n"
+"a straight limb without a hinge, and for rows with NaN, infinity or a bone without length.");
 
 PyDoc_STRVAR(hinge_of_doc,
 "hinge_of(root_matrix, mid_matrix, end, *, out=None)\n"
@@ -129,7 +132,7 @@ PyDoc_STRVAR(hinge_of_doc,
 "The hinge of a bent pose: unit cross(root - mid, end - mid) in mid-joint space (..., 3).\n"
 "\n"
 "root_matrix and mid_matrix (..., 4, 4) are aggregate transforms, end (..., 3) is the end joint, in one space. A\n"
-"positive turn about the hinge opens the limb. It is zero for a straight limb, and for rows that solve_pose\n"
+"positive turn about the hinge opens the limb. The hinge is zero for a straight limb, and for rows that solve_pose\n"
 "would call INVALID.");
 
 PyDoc_STRVAR(multiply_doc,
@@ -147,11 +150,11 @@ PyDoc_STRVAR(aggregate_doc,
 "Aggregate transforms (..., joints, 4, 4) of a skeleton from local ones, parents before children:\n"
 "A[j] = A[parents[j]] * rest[j] * T(translation) * R(rotation) * S(scale), with base above the roots.\n"
 "\n"
-"parents      (joints) integers, -1 for roots; each less than its joint's own number.\n"
+"parents      (joints) integers: the index of each joint's parent, less than the joint's own, or -1 for roots.\n"
 "translation  (..., joints, 3)\n"
 "rotation     (..., joints, 4) quaternions w, x, y, z of any length; zero is the identity.\n"
 "scale        (..., joints, 3), default one.\n"
-"rest         (..., joints, 4, 4) what stands before the local transform, default identity.\n"
+"rest         (..., joints, 4, 4) the transforms to the left of the local ones, default identity.\n"
 "base         (..., 4, 4) the parent of the roots, default identity.");
 /* Of the package's own functions. */
 

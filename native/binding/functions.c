@@ -89,7 +89,7 @@ static const parameter nearest_parameters[IK2B_NEAREST_COUNT] = {
     ARRAY("point", vector), ARRAY("normal", vector), ARRAY_OF("triangle", number, IK2B_I64),
 };
 
-/* The table itself; all that is not told is zero. */
+/* The table of functions. Members that are not set are zero. */
 #define ARGUMENTS(name_, parameters_, inputs_, count_, positional_, required_, kernel_)            \
     .name = name_, .parameters = parameters_, .inputs = inputs_, .count = count_,                  \
     .positional = positional_, .required = required_, .kernel = kernel_

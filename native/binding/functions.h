@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What each function takes and gives, out of the core's table of options.
+ * What each function takes and returns, made of the core's table of options.
  */
 #ifndef IK2B_FUNCTIONS_H
 #define IK2B_FUNCTIONS_H
@@ -9,8 +9,8 @@
 
 #include "ik2b.h"
 
-/* What one row of an argument looks like: dims 0 is a number, 1 a vector, 2 a matrix, of this size;
- * joints: one of them for each joint. */
+/* The shape of one row of an argument: `dims` is 0 for a number, 1 for a vector, 2 for a matrix;
+ * each dimension has `size` elements. `joints`: the argument has one such row for each joint. */
 typedef struct {
     int dims, size;
     bool joints;
@@ -20,10 +20,11 @@ typedef struct {
 typedef struct {
     const char *name;
     const row_shape *row;
-    ik2b_kind holds; /* of an output; IK2B_KINDS is the kind of the results */
+    ik2b_kind holds; /* kind of an output; IK2B_KINDS: that of the call's results */
 } parameter;
 
-/* Options that are one word for all rows: the values of ik2b_bend and ik2b_roll. */
+/* Options that are one word for all rows. Their choices are in the order of ik2b_bend and
+ * ik2b_roll. */
 enum { BEND, ROLL, WORDS };
 
 typedef struct {
@@ -46,7 +47,7 @@ typedef enum {
     FUNCTIONS
 } function_id;
 
-/* The named tuples of several results. */
+/* The named tuples of functions with several results. */
 typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_type;
 
 typedef struct {
@@ -54,14 +55,16 @@ typedef struct {
     ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
     int inputs, count;
-    /* So many may be given by position, which decide the kind of the results, and so many must. */
+    /* How many arguments may be given by position, which decide the kind of the results, and how
+     * many must be given. */
     int positional, required;
-    result_type type;   /* of several outputs */
-    bool takes_parents; /* before its inputs */
-    bool takes_mesh;    /* before all */
+    result_type type;   /* if there are several outputs */
+    bool takes_parents; /* as its first argument, before the inputs */
+    bool takes_mesh;    /* as its first argument */
     bool takes_word[WORDS];
-    int hinge; /* the input that roll='hinge' needs */
-    /* The input that a goal of the end and its correction need, which mean nothing without it. */
+    int hinge; /* index of the input that roll='hinge' needs */
+    /* Indices of the input end_matrix, and of the input end_goal and the output end, which both
+     * need end_matrix. */
     int end_matrix, end_goal, out_end;
 } function;
 

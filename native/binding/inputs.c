@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs of a call: acquire, check, broadcast.
+ * The inputs of a call: acquire, check, broadcast.
  */
 #include "buffers.h"
 #include "call.h"
 
 #include <string.h>
 
-/* What stands before an argument's name in messages. */
+/* The text before an argument's name in messages. */
 static const char *
 group_of(const call *self, int i)
 {
     return i < self->function->inputs ? "" : "out ";
 }
 
-/* Strides of a view without, as those of ctypes: contiguous. */
+/* Gives contiguous strides to a view that has none, such as those of ctypes. */
 static void
 give_strides(argument *a)
 {
@@ -60,7 +60,7 @@ note_argument(call *self, int i, ik2b_kind kind)
 
     array->data = a->view.buf;
     array->kind = kind;
-    self->places[self->acquired++] = i; /* from here on the view is released with the call */
+    self->places[self->acquired++] = i; /* from here on end_call releases the view */
     a->leading = a->view.ndim - row->dims - row->joints;
     if (a->leading > IK2B_MAX_DIMS) {
         PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d leading dimensions, got %d",
@@ -107,7 +107,7 @@ acquire_number(call *self, int i, PyObject *object)
     return note_argument(self, i, IK2B_F64);
 }
 
-/* Options that are no numbers: None means not given. */
+/* Whether None means that the input is not given: for options that are vectors or matrices. */
 static bool
 may_be_none(const function *f, int i)
 {
@@ -166,7 +166,7 @@ fits_extent(const ik2b_extent *extent, const argument *a)
     return true;
 }
 
-/* Widens the extent by the leading dimensions of one argument, which fits. */
+/* Broadcasts the extent with the leading dimensions of one argument, which fits. */
 static void
 widen_extent(ik2b_extent *extent, const argument *a)
 {

@@ -116,7 +116,8 @@ core_exec(PyObject *module)
     return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ? -1 : 0;
 }
 
-/* Nothing that the state holds leads back to the module, so there is nothing to traverse. */
+/* The module needs no traversal for garbage collection: nothing that the state holds refers back to
+ * the module. */
 static void
 core_free(void *module)
 {
@@ -133,7 +134,8 @@ core_free(void *module)
     free_numpy(state->numpy);
 }
 
-/* All state is in the module, so each interpreter may have one under a GIL of its own, or none. */
+/* All state is in the module, so each interpreter may have its own module, under its own GIL or
+ * without a GIL. */
 #ifndef Py_mod_multiple_interpreters
 #define Py_mod_multiple_interpreters 3
 #define Py_MOD_PER_INTERPRETER_GIL_SUPPORTED ((void *)2)
@@ -161,8 +163,9 @@ static struct PyModuleDef definition = {
 PyMODINIT_FUNC
 PyInit__core(void)
 {
+    /* Python 3.11, for which abi3 is built, knows no slots of modules but Py_mod_exec. */
     if (Py_Version < 0x030C0000) {
-        slots[1] = (PyModuleDef_Slot){0, NULL}; /* 3.11, which abi3 is built for, knows no others */
+        slots[1] = (PyModuleDef_Slot){0, NULL};
     }
     return PyModuleDef_Init(&definition);
 }

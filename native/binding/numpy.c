@@ -45,7 +45,8 @@ find_parts(numpy_parts *self, PyObject *numpy)
     return good;
 }
 
-/* Gives back the reference to numpy, which may be NULL with an exception. */
+/* Finds the parts of `numpy` and keeps them. Takes over the reference to `numpy`, which may be NULL
+ * with an exception. */
 static const numpy_parts *
 keep_parts(shared_pointer *place, PyObject *numpy)
 {
@@ -72,7 +73,7 @@ noticed_numpy(shared_pointer *place)
     const numpy_parts *found = numpy ? keep_parts(place, numpy) : NULL;
     Py_XDECREF(name);
     if (!found && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear(); /* another thread is still importing it */
+        PyErr_Clear(); /* another thread is still importing numpy */
     }
     return found;
 }
@@ -106,7 +107,7 @@ is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind)
 PyObject *
 new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind)
 {
-    /* Of one dimension the bare size is enough, and faster. */
+    /* For one dimension the bare size is enough, and faster than a tuple. */
     PyObject *array = NULL, *sizes = ndim == 1 ? PyLong_FromSsize_t(shape[0]) : PyTuple_New(ndim);
     for (int d = 0; sizes && ndim != 1 && d < ndim; d++) {
         PyObject *size = PyLong_FromSsize_t(shape[d]);

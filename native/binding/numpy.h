@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the binding uses of numpy, without its headers: new arrays, and the kind of an array sooner
- * than its buffer tells it.
+ * What the binding uses of numpy, without numpy's headers: new arrays, and the kind of an array,
+ * which the dtype gives faster than the buffer does.
  */
 #ifndef IK2B_NUMPY_H
 #define IK2B_NUMPY_H
@@ -14,15 +14,16 @@
 
 #include "ik2b.h"
 
-/* ISO C knows no conversion between pointers to functions and to objects; Python's slots need it.
- */
+/* ISO C has no conversion between pointers to functions and to objects, which Python's slots
+ * need. */
 #ifdef __GNUC__
 #define SLOT_CAST __extension__
 #else
 #define SLOT_CAST
 #endif
 
-/* A pointer that is set once, by whichever thread is first, and then read without a lock. */
+/* A pointer that is set once, by the first thread that has a value, and then read without a
+ * lock. */
 #ifdef Py_GIL_DISABLED
 #include <stdatomic.h>
 typedef _Atomic(void *) shared_pointer;
@@ -30,7 +31,7 @@ typedef _Atomic(void *) shared_pointer;
 typedef void *shared_pointer;
 #endif
 
-/* Sets the pointer where it is NULL; false where another thread did so before. */
+/* Sets the pointer if it is NULL. Returns false if another thread has already set it. */
 static inline bool
 set_first(shared_pointer *place, void *made)
 {
@@ -51,21 +52,21 @@ typedef struct {
     descrgetfunc get_dtype;                                 /* and its __get__ */
 } numpy_parts;
 
-/* The parts, found once, where anyone has imported numpy; NULL, without an exception, before. */
+/* The parts of numpy, found once, if anyone has imported it; else NULL without an exception. */
 const numpy_parts *noticed_numpy(shared_pointer *place);
 
-/* The parts of numpy, which is imported for them; NULL with an exception. */
+/* The parts of numpy, which is imported if it has not been; NULL with an exception. */
 const numpy_parts *needed_numpy(shared_pointer *place);
 
 void free_numpy(numpy_parts *self);
 
-/* Whether the object is an array, of no subclass, of one of our kinds. */
+/* Whether the object is an ndarray, but not of a subclass, of a kind that the core knows. */
 bool is_array(const numpy_parts *self, PyObject *object, ik2b_kind *kind);
 
 /* A new array, or NULL with an exception. */
 PyObject *new_array(const numpy_parts *self, const Py_ssize_t *shape, int ndim, ik2b_kind kind);
 
-/* A name of numpy's for the kind. */
+/* numpy's name for a kind. */
 const char *kind_name(ik2b_kind kind);
 
 #endif

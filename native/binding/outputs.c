@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Outputs of a call: the caller's buffers, checked, or new numpy arrays.
+ * The outputs of a call: the caller's buffers, which are checked, or new numpy arrays.
  */
 #include "buffers.h"
 #include "call.h"
 
-/* The whole shape of an output; returns the number of dimensions. */
+/* Fills in the whole shape of an output and returns the number of its dimensions. */
 static int
 shape_of_output(const call *self, const parameter *p, Py_ssize_t shape[MAX_NDIM])
 {
@@ -35,7 +35,7 @@ check_shape(const parameter *p, const Py_buffer *view, const Py_ssize_t *shape, 
     return -1;
 }
 
-/* The caller's buffer, which is to be of this kind and shape. */
+/* Acquires the caller's buffer, which must have this kind and shape. */
 static int
 acquire_given(call *self, int i, PyObject *object, ik2b_kind expected, const Py_ssize_t *shape,
               int ndim)
@@ -64,8 +64,8 @@ acquire_given(call *self, int i, PyObject *object, ik2b_kind expected, const Py_
     return 0;
 }
 
-/* The output `given`, or a new array. One that has no input to come from is None, also in its place
- * of out. */
+/* Acquires the output `given`, or a new array if that is NULL. The output `end` of solve_pose is
+ * None without end_matrix, and must then be None in `out`, too. */
 static int
 acquire_output(call *self, int i, PyObject *given)
 {

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: MIT
  *
- * Whether outputs share memory with anything they must not. The ranges of bytes are compared first.
- * Where they meet, as those of columns of one array do without sharing an element, the strides
- * decide exactly: two arrays share a byte where a sum of multiples of their strides, each between
- * none and the length of its axis, makes up the distance between them.
+ * Whether outputs share memory with anything but exactly an input. The ranges of bytes are compared
+ * first. Ranges may meet although no element is shared, as those of the columns of one array do. In
+ * that case the strides decide exactly: two arrays share a byte if the distance between them is a
+ * sum of multiples of their strides, in which each factor is at least 0 and less than the length of
+ * its axis.
  */
 #include "call.h"
 
 #include <stdint.h>
 #include <string.h>
 
-/* Steps of a positive stride, from none to `most`. */
+/* From 0 to `most` steps of a positive stride. */
 typedef struct {
     intptr_t stride, most;
 } axis;
 
-/* The bytes of one array, from low to before high. */
+/* The bytes of one array: from `low` to before `high`. `nested`: a step of each axis passes all
+ * that the axes after it reach, so that no two elements share a byte. */
 typedef struct {
     intptr_t low, high, itemsize;
-    bool nested; /* each axis steps over all that those after it reach: no two elements meet */
+    bool nested;
 } range;
 
 static inline range
@@ -37,7 +39,8 @@ find_range(const call *self, int i)
     return (range){first + below, first + above, size, nested};
 }
 
-/* Axes by falling strides; those of one stride are one. Single bytes, of stride 1, are the last. */
+/* Axes by falling strides; axes of the same stride are merged. The last axis has stride 1: single
+ * bytes. */
 typedef struct {
     int count;
     intptr_t reach; /* the greatest sum */
@@ -52,7 +55,7 @@ begin_sum(sum *self, intptr_t bytes)
     self->axes[0] = (axis){1, bytes};
 }
 
-/* Any steps along a view's axis, as often. */
+/* Adds up to `most` steps along axis `d` of a view. */
 static void
 add_axis(sum *self, const Py_buffer *view, int d, intptr_t most)
 {
@@ -82,8 +85,9 @@ add_axes(sum *self, const Py_buffer *view, int first, intptr_t times)
     }
 }
 
-/* Whether steps along the axes, the last of which goes by single bytes, can add up to the total.
- * Few numbers of steps come into question where an axis steps over what those after it reach. */
+/* Whether steps along the axes, the last of which goes by single bytes, can add up to `total`. Only
+ * few numbers of steps are possible if a step of an axis passes all that the axes after it
+ * reach. */
 static bool
 adds_up(const axis *axes, int count, intptr_t reach, intptr_t total)
 {
@@ -101,7 +105,8 @@ adds_up(const axis *axes, int count, intptr_t reach, intptr_t total)
     return false;
 }
 
-/* From the first byte of one to a byte of both, and from there to the last byte of the other. */
+/* Whether two arrays share a byte. If they do, steps of one lead from its first byte to the shared
+ * byte, and steps of the other lead from there to the other's last byte. */
 static bool
 share_bytes(const call *self, int i, int j, const range *own, const range *its)
 {
@@ -112,8 +117,9 @@ share_bytes(const call *self, int i, int j, const range *own, const range *its)
     return adds_up(steps.axes, steps.count, steps.reach, its->high - 1 - own->low);
 }
 
-/* Whether two different elements share a byte: they differ by one or more steps along some axis k,
- * by none along those before it, and by any, of either sign, along those after it. */
+/* Whether two different elements share a byte. Such elements differ by one or more steps along some
+ * axis k, by none along the axes before it, and by any number, of either sign, along the axes after
+ * it. */
 static bool
 meets_itself(const Py_buffer *view, intptr_t itemsize)
 {

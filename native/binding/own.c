@@ -5,7 +5,7 @@
 #include "curves.h"
 #include "rows.h"
 
-/* So many arguments by position. */
+/* Whether `expected` arguments are given by position; false with an exception. */
 static bool
 check_given(const char *caller, Py_ssize_t given, Py_ssize_t expected)
 {
@@ -15,8 +15,9 @@ check_given(const char *caller, Py_ssize_t given, Py_ssize_t expected)
     return given == expected;
 }
 
-/* A contiguous buffer of this kind, IK2B_I64 for integers of any size; false with an exception. The
- * view is to be released either way, and empty before. */
+/* Acquires a contiguous buffer of this kind, where IK2B_I64 stands for integers of any size.
+ * Returns false with an exception. `view` must be empty before the call and released after it in
+ * either case. */
 static bool
 acquire(PyObject *object, const char *name, ik2b_kind kind, int ndim, bool written, Py_buffer *view)
 {
@@ -64,7 +65,8 @@ free_mesh(PyObject *capsule)
     ik2b_mesh_free(PyCapsule_GetPointer(capsule, capsule_name));
 }
 
-/* Indices, in memory of PyMem, each of which is a vertex; NULL with an exception. */
+/* A copy of the triangles' indices in memory of PyMem. NULL with an exception if there is no
+ * memory, or if an index is not one of a vertex. */
 static ptrdiff_t *
 copy_triangles(const Py_buffer *triangles, Py_ssize_t vertices)
 {
@@ -181,7 +183,7 @@ core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObj
 
 /* Curves */
 
-/* A number, and writable float64 of so many dimensions. */
+/* Reads two arguments: a writable float64 buffer of `ndim` dimensions, and a number. */
 static bool
 acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given, const char *name,
                int ndim, Py_buffer *view, double *number)

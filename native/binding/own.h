@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The package's own functions, under its Python modules mesh.py and curves.py: they check what
- * keeps memory safe. A mesh is a capsule that frees it.
+ * Functions for the package's own Python modules mesh.py and curves.py. They check only what keeps
+ * memory safe. A mesh is a capsule, which frees the mesh.
  */
 #ifndef IK2B_OWN_H
 #define IK2B_OWN_H
@@ -9,7 +9,7 @@
 #include "buffers.h"
 #include "mesh.h"
 
-/* The mesh that is the first argument of a function; NULL with an exception. */
+/* The mesh in the first argument of a function; NULL with an exception. */
 const ik2b_mesh *mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given);
 
 typedef PyObject *given_by_place(PyObject *module, PyObject *const *args, Py_ssize_t given);

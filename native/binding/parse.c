@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Arguments by position and name, words, and the parents of joints.
+ * Parsing of arguments by position and name, of words, and of the parents of joints.
  */
 #include "buffers.h"
 #include "call.h"
@@ -34,7 +34,7 @@ intern_names(module_state *state)
     return 0;
 }
 
-/* Names are nearly always interned: two that are the same object need no comparing. */
+/* Names are nearly always interned, so most are found by comparing pointers alone. */
 static int
 slot_of_name(const call *self, PyObject *name)
 {
@@ -107,7 +107,7 @@ is_given(const call *self, int input)
     return self->objects[input] && self->objects[input] != Py_None;
 }
 
-/* What means nothing without another argument is refused there. */
+/* Refuses an argument that means nothing without another one, if the other one is missing. */
 static int
 check_needs(const call *self)
 {
@@ -158,7 +158,8 @@ parse(call *self, PyObject *const args[], Py_ssize_t given, PyObject *keywords)
 
 /* Parents */
 
-/* The index that an item is, clamped to what fits; -2 with an exception set where it is none. */
+/* The index that an item is, clamped to the range of Py_ssize_t; negative with an exception if the
+ * item is no integer. */
 static Py_ssize_t
 parse_parent(PyObject *item)
 {
@@ -177,8 +178,8 @@ parse_parent(PyObject *item)
     return parent;
 }
 
-/* The parent of a joint, from integers as they lie, without an object for each, or from the object
- * where there are none: 0, or -1 with an exception. */
+/* Reads the parent of joint `j`: from the buffer `integers`, without an object for each item, or
+ * from `object` if `integers` is NULL. Returns 0, or -1 with an exception. */
 static int
 read_parent(const Py_buffer *integers, PyObject *object, Py_ssize_t j, ptrdiff_t *parent)
 {
@@ -223,7 +224,7 @@ parse_parents(call *self)
         PyErr_NoMemory();
         return -1;
     }
-    self->joints.parents = parents; /* end_call frees them */
+    self->joints.parents = parents; /* end_call frees the memory */
     int lent = acquire_view(NULL, object, &view, &kind);
     bool good = lent >= 0;
     if (lent > 0 && view.ndim != 1) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Affine transforms: one as a matrix row by row, or sixteen in lanes column by column.
+ * Affine transforms: a single matrix, stored row by row, or sixteen in lanes, stored column by
+ * column.
  */
 #ifndef IK2B_AFFINE_H
 #define IK2B_AFFINE_H
@@ -10,14 +11,14 @@
 /* A 4 x 4 matrix whose last row is 0 0 0 1. */
 typedef double affine[16];
 
-/* Element i of column j at [3 * j + i]. On whole lines of the cache: vectors of sixty-four bytes
- * that lie across two of them cost twice. */
+/* Element i of column j of sixteen affine transforms is of[3 * j + i]. It is aligned to cache
+ * lines: a vector of 64 bytes that straddles two lines takes twice as long. */
 typedef struct {
     _Alignas(64) double of[12][IK2B_LANES];
 } affine_lanes;
 
-/* b is three rows of four numbers, so far from each other. dest may be a, must not meet b, and
- * keeps its last row. */
+/* dest = a * b. `b` points to three rows of four numbers, `pitch` numbers apart. `dest` may be `a`
+ * but must not overlap `b`; its last row stays as it is. */
 IK2B_IN_LINE void
 affine_multiply(const affine a, const double *restrict b, ptrdiff_t pitch, affine dest)
 {
@@ -31,7 +32,7 @@ affine_multiply(const affine a, const double *restrict b, ptrdiff_t pitch, affin
     }
 }
 
-/* The same in each lane; dest must meet neither. */
+/* dest = a * b in each lane; `dest` must overlap neither. */
 IK2B_IN_LINE void
 affine_multiply_lanes(const affine_lanes *a, const affine_lanes *b, affine_lanes *dest)
 {
@@ -51,7 +52,7 @@ affine_multiply_lanes(const affine_lanes *a, const affine_lanes *b, affine_lanes
     }
 }
 
-/* The same with one b for all lanes, row by row. */
+/* As affine_multiply_lanes, with one matrix `b`, stored row by row, for all lanes. */
 IK2B_IN_LINE void
 affine_multiply_lanes_by(const affine_lanes *a, const affine b, affine_lanes *dest)
 {
@@ -67,7 +68,8 @@ affine_multiply_lanes_by(const affine_lanes *a, const affine b, affine_lanes *de
     }
 }
 
-/* Of a matrix whose last row is not looked at; identity where the array is missing. */
+/* The transform at `offset` bytes from the array's data; the identity if the array is missing. The
+ * last row in memory is ignored: `dest` gets 0 0 0 1. */
 IK2B_APART void
 load_affine(const ik2b_array *array, ptrdiff_t offset, affine dest)
 {
@@ -79,7 +81,8 @@ load_affine(const ik2b_array *array, ptrdiff_t offset, affine dest)
     }
 }
 
-/* Of `count` lanes, so many bytes from each other. */
+/* Loads `count` matrices, `stride` bytes apart, into lanes. The other lanes repeat the last
+ * matrix. */
 IK2B_APART void
 load_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int count,
            affine_lanes *dest)
@@ -96,7 +99,7 @@ load_lanes(const ik2b_array *array, ptrdiff_t offset, ptrdiff_t stride, int coun
     }
 }
 
-/* Whether the sixteen numbers of a matrix lie one behind the other. */
+/* Whether the sixteen numbers of a matrix are contiguous, row by row. */
 static inline bool
 is_whole(const ik2b_array *array)
 {
@@ -104,7 +107,7 @@ is_whole(const ik2b_array *array)
     return array->inner[1] == size && array->inner[0] == 4 * size;
 }
 
-/* In line with a constant kind. */
+/* Inlined: callers pass a constant `kind`. */
 IK2B_IN_LINE void
 store_whole(const affine m, ik2b_kind kind, char *place)
 {
@@ -129,7 +132,7 @@ store_affine(const ik2b_array *array, ptrdiff_t offset, const affine m)
     }
 }
 
-/* In line with a constant number of bytes. */
+/* Inlined: callers pass a constant `bytes`. */
 IK2B_IN_LINE void
 copy_strided(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_stride, int count,
              size_t bytes)
@@ -139,7 +142,8 @@ copy_strided(const char *from, ptrdiff_t from_stride, char *to, ptrdiff_t to_str
     }
 }
 
-/* Sixteen matrices, packed by their rows, of which the last is always the same. */
+/* Sixteen matrices of the kind of the output: row[i] holds row i of each matrix, which is always
+ * 0 0 0 1 for i = 3. */
 typedef struct {
     _Alignas(64) double row[4][4 * IK2B_LANES];
 } packed_matrices;
@@ -152,7 +156,8 @@ begin_packed(packed_matrices *self, ik2b_kind kind)
     }
 }
 
-/* Of `count` lanes, so many bytes from each other; in line with a constant kind. */
+/* Stores `count` packed matrices, `stride` bytes apart, from `place` on. `whole`: the sixteen
+ * numbers of a matrix are contiguous. Inlined: callers pass a constant `kind`. */
 IK2B_IN_LINE void
 store_known_matrices(const packed_matrices *packed, const ik2b_array *array, ik2b_kind kind,
                      char *place, ptrdiff_t stride, int count, bool whole)
@@ -171,7 +176,7 @@ store_known_matrices(const packed_matrices *packed, const ik2b_array *array, ik2
     }
 }
 
-/* Whole: the numbers of a matrix lie one behind the other. */
+/* Stores `count` lanes as matrices, `stride` bytes apart. `whole`: as in store_known_matrices. */
 IK2B_IN_LINE void
 store_lanes(affine_lanes *m, packed_matrices *packed, const ik2b_array *array, ptrdiff_t offset,
             ptrdiff_t stride, int count, bool whole)

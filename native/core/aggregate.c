@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Aggregate transforms of skeletons: sixteen rows at a time, joint after joint; or a row alone,
- * sixteen local transforms at a time. Both give the same digits.
+ * Aggregate transforms of skeletons: sixteen rows at a time, joint by joint; or one row at a time,
+ * sixteen local transforms at once. Both ways give the same digits.
  */
 #include "local.h"
 
-/* Fewer rows than this are done one by one. */
+/* Fewer rows than this are computed one by one. */
 #define FEW 8
 
-/* Doubles that the rows want of the scratch for each joint: a matrix, or twelve numbers of lanes.
- */
+/* Doubles of scratch memory for each joint: a 4 x 4 matrix for rows one by one, twelve numbers for
+ * each lane otherwise. */
 #define OF_ROW 16
 #define OF_LANES (12 * IK2B_LANES)
 
-/* Doubles to put lanes on whole lines of the cache. */
+/* Additional doubles of scratch memory, by which lanes can be aligned to cache lines. */
 #define TO_LINES 8
 
-/* The rests of joints from j on, where they are the same in all rows. */
+/* The rest transforms of up to IK2B_AHEAD joints, for rests that are the same in all rows. */
 static void
 load_rests(const ik2b_array *args, const tile_places *places, affine dest[IK2B_AHEAD])
 {
@@ -26,7 +26,8 @@ load_rests(const ik2b_array *args, const tile_places *places, affine dest[IK2B_A
     }
 }
 
-/* The matrix in front of a joint's local transform: its parent's aggregate times its rest. */
+/* The transform to the left of a joint's local transform: `above`, the parent's aggregate
+ * transform, times the joint's rest. Returns `dest`, or `above` itself if no rests are given. */
 IK2B_IN_LINE const affine_lanes *
 rested_above(const ik2b_array *args, const tile_places *places, int tile, const affine rest,
              const affine_lanes *above, affine_lanes *dest, bool simple)
@@ -47,9 +48,9 @@ rested_above(const ik2b_array *args, const tile_places *places, int tile, const 
     return dest;
 }
 
-/* Up to sixteen rows, a tile a joint. Simple: rests are the same in all rows, matrices lie whole,
- * and nothing is called in the loop over tiles, which so keeps in vectors what is constant in it.
- */
+/* Aggregates up to sixteen rows; a tile holds one joint of all rows. `simple`: the rests are the
+ * same in all rows and the output matrices are contiguous. The loop over tiles then calls no
+ * function, so that the compiler keeps the loop's constants in vector registers. */
 IK2B_IN_LINE void
 aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, tile_places places, bool simple)
 {
@@ -85,7 +86,7 @@ aggregate_lanes(const ik2b_array *args, const ik2b_joints *joints, tile_places p
     }
 }
 
-/* Up to sixteen rows along dimension `last`. */
+/* Aggregates up to sixteen rows along dimension `last`. */
 IK2B_IN_LINE void
 aggregate_rows(const ik2b_array *args, const ik2b_joints *joints, int last, int rows)
 {
@@ -102,8 +103,8 @@ aggregate_rows(const ik2b_array *args, const ik2b_joints *joints, int last, int 
     }
 }
 
-/* Local transforms of up to sixteen joints of one row, the first of them at `first`: row i of the
- * matrices at dest[i], four numbers each. */
+/* The local transforms of `count` joints of one row, from joint `first` on, at most sixteen:
+ * dest[i] holds row i of each matrix, four numbers each. */
 IK2B_IN_LINE void
 find_locals_of_row(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t first, int count,
                    double dest[3][4 * IK2B_LANES])
@@ -122,7 +123,8 @@ find_locals_of_row(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t 
     }
 }
 
-/* One joint of one row; local is the first row of its local transform. */
+/* The aggregate transform `own` of joint `j` of one row. `local` points to the first row of the
+ * joint's local transform, `above` is the parent's aggregate transform. */
 IK2B_IN_LINE void
 aggregate_one(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t j, const double *local,
               const double *above, affine own)
@@ -139,7 +141,7 @@ aggregate_one(const ik2b_array *args, const ik2b_joints *joints, ptrdiff_t j, co
     affine_multiply(above, local, 4 * IK2B_LANES, own);
 }
 
-/* One row. */
+/* Aggregates one row. */
 IK2B_IN_LINE void
 aggregate_row(const ik2b_array *args, const ik2b_joints *joints)
 {
@@ -178,7 +180,7 @@ ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints)
     return joints * (rows < FEW ? OF_ROW : OF_LANES) + TO_LINES;
 }
 
-/* All rows along the last dimension. */
+/* Aggregates all rows along dimension `last`. */
 static void
 aggregate_dimension(ik2b_array *args, const ik2b_joints *joints, int last, ptrdiff_t rows)
 {

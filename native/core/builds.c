@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The choice among builds.
+ * The choice of the build that runs.
  */
 #include "builds.h"
 
@@ -29,7 +29,8 @@ best_build(void)
 #endif
 }
 
-/* The build that the environment names, the best where it names none, BUILDS for a wrong name. */
+/* The build that the environment variable IK2BONE_BUILD names, or the best build if the variable is
+ * unset or empty; BUILDS if the name is unknown or this processor lacks that build. */
 static int
 wanted_build(void)
 {
@@ -55,7 +56,7 @@ ik2b_build_is_known(void)
 #if defined(__x86_64__) && defined(__GNUC__)
 _Atomic int ik2b_chosen_build;
 
-/* Threads that choose at once agree. */
+/* Threads that call this at the same time all choose the same build. */
 int
 ik2b_choose_build(void)
 {

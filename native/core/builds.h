@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT
  *
- * One function compiled several times: as it is, for AVX2 and for AVX-512. Which one runs is chosen
- * by what the processor has. No fused multiply-add, so that all give the same digits.
+ * One function compiled several times: as it is, for AVX2 and for AVX-512. The build that runs is
+ * chosen by what the processor has. No build uses fused multiply-add, so that all of them give the
+ * same digits.
  *
- * The builds exist where gcc or clang compile for x86-64. Elsewhere there is the plain one: by gcc
- * and clang with the target's own vectors (NEON on ARM); by clang-cl with SSE2, in part; by cl.exe
- * with what its vectorizer makes of loops that are marked as independent.
+ * The builds exist where gcc or clang compile for x86-64. Elsewhere there is only the plain build.
+ * gcc and clang compile it with the target's own vectors (NEON on ARM), clang-cl partly with SSE2,
+ * and cl.exe with what its vectorizer makes of loops that are marked as independent.
  */
 #ifndef IK2B_BUILDS_H
 #define IK2B_BUILDS_H
 
 #include <stdbool.h>
 
-/* From the least to the best. */
+/* In rising order of preference. */
 typedef enum { IK2B_PLAIN, IK2B_AVX2, IK2B_AVX512 } ik2b_build;
 
 const char *ik2b_build_name(ik2b_build build);
 
-/* The build that runs: the best that the processor has, or for tests the one that the environment
- * variable IK2BONE_BUILD names, "plain", "avx2" or "avx512". It is read once. */
+/* The build that runs: the best one that the processor has or, for tests, the one that the
+ * environment variable IK2BONE_BUILD names: "plain", "avx2" or "avx512". The choice is made
+ * once. */
 #if defined(__x86_64__) && defined(__GNUC__)
-extern _Atomic int ik2b_chosen_build; /* 0: not yet, else one more than the build */
+extern _Atomic int ik2b_chosen_build; /* 0 before the choice, then 1 + the build */
 int ik2b_choose_build(void);
 
 static inline ik2b_build
@@ -37,12 +39,12 @@ ik2b_build_in_use(void)
 }
 #endif
 
-/* Whether the variable is unset or names a build that this processor has; otherwise the best runs.
- */
+/* Whether IK2BONE_BUILD is unset or names a build that this processor has; otherwise the best build
+ * runs. */
 bool ik2b_build_is_known(void);
 
-/* Before a loop over lanes that do not depend on each other. Unrolling a loop of constant length
- * first would leave gcc nothing to make vectors of. */
+/* Stands before a loop over lanes that do not depend on each other. gcc must not unroll such a loop
+ * of constant length, because it would find no loop to vectorize afterwards. */
 #if defined(__clang__)
 #define IK2B_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -59,10 +61,11 @@ bool ik2b_build_is_known(void);
 #define IK2B_AVX512_TARGET "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
 #endif
 
-/* Makes name(), which gives the build to call. The parameters are in parentheses, with names; the
- * arguments are the same names again, IK2B_OF_BUILD, which build it is, or IK2B_TOGETHER: how many
- * lanes of a tile go at once. For AVX2 these are eight, as many floats as its vectors hold: of two
- * turns of a loop over sixteen gcc makes straight code of twice the size. `run` must be in line. */
+/* Makes name(), which returns the build of `run` to call. `parameters` are in parentheses and have
+ * names. `arguments` are the same names in parentheses, and may include IK2B_OF_BUILD, the build
+ * itself, and IK2B_TOGETHER, the number of lanes of a tile that are processed at once. AVX2
+ * processes eight lanes at once, as many floats as its vectors hold: with sixteen, gcc unrolls the
+ * loop's two rounds into code of twice the size. `run` must be inlined. */
 #define IK2B_BUILD(name, run, parameters, arguments, build)                                        \
     static void name parameters                                                                    \
     {                                                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The cone: the upper bone stays within an angle of an axis. The circle of solutions meets it in an
- * arc, or not at all.
+ * The cone: the upper bone stays within an angle of an axis. The circle of solutions meets the cone
+ * in an arc, or not at all.
  */
 #ifndef IK2B_CONE_H
 #define IK2B_CONE_H
@@ -11,14 +11,15 @@
 /* Some roundings of double precision, in which lanes compute whatever the kind of the results. */
 #define IK2B_CONE_ROUNDING 0x1p-48
 
-/* The unit axis, and the angle's sine and cosine by which the upper bone may differ from it,
- * widened to the present one; `least`, the least legal component of the mid joint along the axis.
- */
+/* The unit axis; the sine and cosine of the angle by which the upper bone may differ from the axis;
+ * and `least`, the least legal component of the mid joint along the axis. Angle and component are
+ * widened to those of the present pose. */
 typedef struct {
     double axis[3], sine, cosine, least;
 } cone;
 
-/* False where a lane needs care. A zero axis or an angle of pi: none. */
+/* Finds the cone of a limb; *none is set if the axis is zero or the angle is pi. Returns false if
+ * the lane needs care. */
 IK2B_IN_LINE bool
 find_cone(limb *t, bool careful, cone *self, bool *none)
 {
@@ -41,8 +42,8 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
 }
 
 /* Turns the bend along the circle to the nearest end of the legal arc. The mid joint's component
- * along the axis is middle + swing * cos(angle from the arc's centre). Rows whose circle does not
- * meet the cone are left as they are and marked. */
+ * along the axis is along * dot(new_line, axis) + swing * cos(angle from the arc's centre). A row
+ * whose circle does not meet the cone stays as it is and is marked by `apart`. */
 IK2B_IN_LINE bool
 turn_into_cone(limb *t, bool careful)
 {
@@ -62,13 +63,14 @@ turn_into_cone(limb *t, bool careful)
     double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
     bool apart = needed > swing;
 
-    /* Where the axis is the line, all of the circle is as far from it as the present mid joint, to
-     * which the cone is widened: rounding must not choose an arc of it. */
+    /* If the axis lies along the line, all points of the circle have the same angle to the axis. If
+     * that angle is legal to within rounding, as in the present pose, to which the cone is widened,
+     * rounding must not choose an arc of the circle. */
     moves &= !((square <= IK2B_CONE_ROUNDING * IK2B_CONE_ROUNDING) &
                (needed <= IK2B_CONE_ROUNDING * t->upper_length));
 
-    /* The angle from the wished t->circle_bend: to the arc's centre, less half the arc on the
-     * wished side. */
+    /* The angle by which circle_bend turns: the angle to the arc's centre, less half the arc on the
+     * side of circle_bend. */
     double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
     double part = 1.0 / swing;
     double shorter = larger(swing - needed, 0.0) * part;
@@ -98,8 +100,8 @@ turn_into_cone(limb *t, bool careful)
     return good;
 }
 
-/* The unit legal upper bone nearest to the circle: on the cone, in the plane of axis and line.
- * False where a lane needs care. */
+/* Finds `up`, the unit legal upper bone nearest to the circle: it lies on the cone, in the plane of
+ * axis and line. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
 {
@@ -107,7 +109,7 @@ nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
     bool good = d3_across(t->new_line, limit->axis, towards), alike = false;
     if (careful && !good) {
         d3_reject(t->new_line, limit->axis, towards);
-        if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: the wished one */
+        if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: take the wished side */
             t->singular = 1.0;
             d3_reject(t->circle_bend, limit->axis, towards);
             alike = true;
@@ -121,8 +123,8 @@ nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
     return good;
 }
 
-/* Whether the angle of the unit vector a = (cosine, sine), from 0 to pi, is larger than that of b.
- */
+/* Whether the angle of `a` is larger than that of `b`; both are (cosine, sine) of an angle from 0
+ * to pi. */
 IK2B_IN_LINE bool
 is_larger_angle(const double a[2], const double b[2])
 {
@@ -130,8 +132,8 @@ is_larger_angle(const double a[2], const double b[2])
     return ((along > 0.0) & (turned > 0.0)) | (!(along > 0.0) & (a[0] < b[0]));
 }
 
-/* The inner angle whose cosine and sine these are, clamped to the limits, which are widened to the
- * present angle. */
+/* Clamps an inner angle, given as (cosine, sine), to the limits, which are widened to the present
+ * angle. */
 IK2B_IN_LINE void
 clamp_angle(limb *t, double angle[2])
 {
@@ -153,8 +155,8 @@ clamp_angle(limb *t, double angle[2])
     }
 }
 
-/* The end of a lower bone that points at the goal as far as the angle limits allow. False where a
- * lane needs care. */
+/* Finds `end`, the end of a lower bone that follows the unit upper bone `up` and points at the goal
+ * as far as the angle limits allow. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 point_lower_bone(limb *t, bool careful, const double up[3], const double goal[3], double end[3])
 {
@@ -179,7 +181,7 @@ point_lower_bone(limb *t, bool careful, const double up[3], const double goal[3]
         d3_unit_across(across, up, across);
     }
     if (careful && size == 0.0) {
-        angle[0] = 1.0; /* atan2(0, 0) */
+        angle[0] = 1.0; /* the angle 0, as atan2(0, 0) */
         angle[1] = 0.0;
     }
     clamp_angle(t, angle);
@@ -188,7 +190,7 @@ point_lower_bone(limb *t, bool careful, const double up[3], const double goal[3]
     return good;
 }
 
-/* Of a row whose circle does not meet the cone: the legal upper bone that misses least. */
+/* For a row whose circle does not meet the cone: takes the legal upper bone with the least miss. */
 IK2B_IN_LINE bool
 miss_by_cone(limb *t, bool careful)
 {

@@ -5,43 +5,43 @@
 
 #include "vector.h"
 
-/* 15 to 30 are usual. */
+/* The most rounds; 15 to 30 are usual. */
 #define MOST_ROUNDS 100
 /* A round aims at this share of the present complementarity, the mean product of slacks and multipliers. */
 #define CENTRING 0.1
-/* The optimum is reached when the gradient is this small, relative to the stiffness, and slacks times multipliers are as
- * small as the square of this. */
+/* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 + stiffness), and the mean
+ * product of slacks and multipliers is at most the square of NEAR. */
 #define ENOUGH 1e-9
 #define NEAR 1e-7
-/* The curve starts this far from its bounds where they leave room for it, and with multipliers that push it off with this
- * share of its first gradient. */
+/* The curve starts at least AWAY from its bounds, or in the middle between them if they are too close for that. The
+ * multipliers at the start push the curve off its bounds with the share PUSH of the first gradient. */
 #define AWAY 0.1
 #define PUSH 0.1
-/* Bounds are at least this far apart. */
+/* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
-/* A round goes this share of the way to the nearest bound. */
+/* A round goes at most this share of the way to the nearest point where a slack or a multiplier is zero. */
 #define SHORT_OF_BOUND 0.995
-/* Rows of the system have zeros for the two samples before the first and after the last. */
+/* Each row of scratch memory has this many zeros before the first sample and after the last. */
 #define BESIDE 2
 #define ROWS 11
 
-/* A sample that may not go under (sign 1) or over (sign -1) a number: how far it is from there, its multiplier, and what
- * the round adds to both. */
+/* A bound under (sign 1) or over (sign -1) one sample: the slack, which is the sample's distance from the bound; the
+ * multiplier `dual`; and the steps that a round adds to both. */
 typedef struct {
     size_t sample;
     double sign, slack, dual, slack_way, dual_way;
 } Bound;
 
 typedef struct {
-    double middle, size; /* curves are counted from the first of the wish, in units of how far they differ */
+    double middle, size; /* a curve's unit: curve[k] = (value - middle) / size, see find_unit */
     size_t count, bounds;
     double *curve, *way, *gradient, *asked;
     double *own, *next, *second; /* entries k,k and k,k+1 and k,k+2 of the system without bounds */
-    double *barrier, *inverse, *first_factor, *second_factor; /* the system of the round, and its factors */
+    double *barrier, *inverse, *first_factor, *second_factor; /* the round's diagonal with bounds, and the factors */
     Bound *bound;
 } Problem;
 
-/* Half the gradient of what is minimised. */
+/* Half the gradient of the sum that is minimised. */
 static void
 find_gradient(Problem *p)
 {
@@ -53,7 +53,7 @@ find_gradient(Problem *p)
     }
 }
 
-/* Factor the system, with what the bounds add to it, into unit triangles and a diagonal. */
+/* Factor the system, with the bounds' terms on its diagonal, into unit triangles and a diagonal. */
 static void
 factor(Problem *p)
 {
@@ -73,7 +73,7 @@ factor(Problem *p)
     }
 }
 
-/* Solve the factored system for `way`, which holds the right side. */
+/* Solve the factored system. `way` holds the right side on entry and the solution on return. */
 static void
 substitute(Problem *p)
 {
@@ -104,7 +104,7 @@ complementarity(const Problem *p)
     return p->bounds ? sum / (double)p->bounds : 0.0;
 }
 
-/* The largest entry of the gradient, less the multipliers; overwrites the way. */
+/* The largest absolute entry of the gradient less the multipliers. Overwrites `way`. */
 static double
 slope(Problem *p)
 {
@@ -120,7 +120,7 @@ slope(Problem *p)
     return largest;
 }
 
-/* Go towards this complementarity, as far as slacks and multipliers stay over nothing. */
+/* Go towards the complementarity `target`, as far as slacks and multipliers stay positive. */
 static void
 step(Problem *p, double target)
 {
@@ -150,7 +150,7 @@ step(Problem *p, double target)
     }
 }
 
-/* Fill in the system of weights and squared second differences with free ends. */
+/* Fill in the system: the weights, and the squared second differences of a curve with free ends. */
 static void
 fill_system(Problem *p, const double *weight, double stiffness)
 {
@@ -173,7 +173,8 @@ add_bound(Problem *p, size_t sample, double sign, double slack)
     }
 }
 
-/* Take the curve, from which the slacks follow, and multipliers that leave the same complementarity at every bound. */
+/* Set the first curve, the slacks that follow from it, and multipliers that give every bound the same
+ * complementarity. */
 static void
 start(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
 {
@@ -194,8 +195,8 @@ start(Problem *p, const double *wish, const double *weight, const double *floor,
     }
 }
 
-/* Find the unit of the problem; false where a number is missing or too large, or a floor lies over
- * everything or a ceiling under it. Its size is zero where the wish is a constant within its bounds. */
+/* Find the unit of the problem. Its size is zero if the wish is constant and within its bounds. Returns false if a
+ * wish, a weight or the size is not finite, a bound is NaN, a floor is infinity or a ceiling minus infinity. */
 static bool
 find_unit(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
 {
@@ -211,7 +212,7 @@ find_unit(Problem *p, const double *wish, const double *weight, const double *fl
     return isfinite(p->size);
 }
 
-/* The number of rounds until the optimum is reached, or -1. */
+/* The number of rounds until the optimum is reached, or -1 if MOST_ROUNDS are not enough. */
 static int
 solve(Problem *p, double stiffness)
 {
@@ -262,7 +263,8 @@ ik2b_smooth_within(size_t count, double *curve, const double *weight, const doub
     return rounds;
 }
 
-/* Height at sample k of the parabola with second difference `most` through the values at first < k < last. */
+/* The height at sample k of the parabola with second difference `most` through the values at `first` and `last`, for
+ * first < k < last. */
 static double
 chord_at(const double *values, double most, size_t first, size_t last, size_t k)
 {

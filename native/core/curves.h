@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-/* Bytes of scratch memory, aligned for doubles, that ik2b_smooth_within needs for so many samples. */
+/* Bytes of scratch memory, aligned for doubles, that ik2b_smooth_within needs for `count` samples. */
 size_t
 ik2b_smooth_scratch(size_t count);
 
@@ -15,23 +15,25 @@ ik2b_smooth_scratch(size_t count);
  *
  *     sum of weight[k] (x[k] - wish[k])^2 + stiffness sum of (x[k-1] - 2 x[k] + x[k+1])^2
  *
- * with floor[k] <= x[k] <= ceiling[k]; `curve` holds the wish and takes x. Weights are not negative and at least two of
- * them are positive (one, where there is one sample); `floor` may hold minus infinity and `ceiling` infinity. A floor
- * over its ceiling, or nearer to it than 1e-7 of the curves' size, is taken to lie that much under it.
+ * with floor[k] <= x[k] <= ceiling[k]. `curve` holds the wish on entry and x on return. Weights are not negative, and at
+ * least two of them are positive (one, if there is only one sample). `floor` may hold minus infinity and `ceiling`
+ * infinity. A floor that is over its ceiling, or less than 1e-7 of the curves' size under it, counts as that much under it.
+ * The curves' size is the greatest distance of a wish from the first wish, or from a bound that the wish violates.
  *
  * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006, section 16.6): every round
  * factors one pentadiagonal system, so the time grows with `count` alone. The bounds hold to a rounding. Returns the
- * number of rounds, or -1 where the optimum was not reached to 1e-9 of the curves' size.
+ * number of rounds, or -1 if a number is unusable (see find_unit in curves.c) or the optimum was not reached to 1e-9 of
+ * the curves' size.
  */
 int
 ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor, const double *ceiling,
                    double stiffness, void *scratch);
 
 /*
- * Fill the dips of `count` values: find the lowest curve over them whose second differences are at most `most`. There
- * is one: the lower of two such curves is such a curve. Less the parabola whose second differences are `most`, it is
- * the least concave curve over the values less that parabola: their upper convex hull (Andrew's monotone chain, 1979).
- * `scratch` holds as many numbers, at least one.
+ * Fill the dips of `count` values: raise them to the lowest curve that is nowhere below them and whose second differences
+ * are at most `most`. This curve exists, because the lower of two such curves is again such a curve. To find it, subtract
+ * the parabola whose second differences are `most`: the curve becomes the least concave curve over the remaining values,
+ * which is their upper convex hull (Andrew's monotone chain, 1979). `scratch` holds `count` numbers, at least one.
  */
 void
 ik2b_fill_dips(size_t count, double *values, double most, size_t *scratch);

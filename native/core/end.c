@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Where the corrections put the end joint, and its own: it keeps its orientation or takes that of a
- * goal, by the nearest rotations where matrices are not rigid.
+ * The position where the corrections put the end joint, and the end joint's own correction: the
+ * joint keeps its orientation or takes that of a goal. The orientation of a matrix that is not
+ * rigid is its nearest rotation.
  */
 #include "frames.h"
 #include "place.h"
 
-/* Where lanes cannot find a rotation, Newton's iteration does: two or three steps for a matrix that
- * is nearly rigid, a step more for each halving of its narrowness, which the test for singular
- * matrices bounds. */
+/* The most steps of Newton's iteration, which finds the rotations that lanes cannot find. A nearly
+ * rigid matrix takes two or three steps. Each halving of a matrix's least width takes one step
+ * more; the test for singular matrices bounds how narrow a matrix can be. */
 #define IK2B_POLAR_STEPS 60
 
-/* Where the rounded turns put the end joint. */
+/* The position where the rounded corrections put the end joint. */
 IK2B_IN_LINE void
 find_position(limb *t, bool careful)
 {
@@ -31,8 +32,8 @@ find_position(limb *t, bool careful)
     }
 }
 
-/* What both turns have done to the end joint's matrix, up to its size; mirrored ones count as their
- * negatives. */
+/* Sets `turned` to the end joint's matrix after both corrections. Only its nearest rotation is
+ * used. */
 IK2B_IN_LINE bool
 turn_end_matrix(limb *t)
 {
@@ -51,10 +52,11 @@ turn_end_matrix(limb *t)
     return true;
 }
 
-/* The first step of Newton's iteration for the rotation of a polar decomposition (Higham 1986), of
- * a matrix of any size; a mirrored one counts as its negative. `goes_on` is 0 where that is enough:
- * the determinant is less than that of a rotation of this size by the squares of what the singular
- * values differ. */
+/* The first step of Newton's iteration for the rotation of the polar decomposition of `m` (Higham
+ * 1986). `m` may have any size; a mirrored one counts as its negative. *goes_on is set to 0 if this
+ * step is enough. To decide, the determinant is compared with that of a rotation of the same size:
+ * it is smaller by a share of the order of the squared differences of the singular values, and one
+ * step leaves an error of that order. `enough` is the greatest share that is accepted. */
 IK2B_IN_LINE bool
 begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
 {
@@ -80,7 +82,8 @@ begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
     return good;
 }
 
-/* A further step, which squares what is missing; returns what was. */
+/* A further step, which squares the remaining error. Returns the error of the determinant before
+ * the step. */
 IK2B_IN_LINE double
 step_polar(double m[3][3])
 {
@@ -94,9 +97,10 @@ step_polar(double m[3][3])
     return fabs(determinant - 1.0);
 }
 
-/* Nearly the rotation of a matrix without mirroring (Markley 1993). The sum of its singular values
- * is the greatest root of a quartic; Maclaurin's inequality bounds it so closely that four of
- * Newton's steps leave 1e-8 at most, measured of widths down to 1e-7. */
+/* Replaces an unmirrored `m` by nearly the rotation of its polar decomposition (Markley 1993). The
+ * sum of the singular values is the greatest root of a quartic. Maclaurin's inequality gives a
+ * bound so close to that root that four of Newton's steps from the bound leave an error of 1e-8 at
+ * most, measured for widths down to 1e-7. */
 IK2B_IN_LINE void
 jump_polar(double m[3][3])
 {
@@ -122,7 +126,8 @@ jump_polar(double m[3][3])
     }
 }
 
-/* The rotation of a matrix whose first step was not enough. */
+/* Replaces `m` by its rotation if begin_polar was not enough. Returns false if the lane needs
+ * care. */
 IK2B_IN_LINE bool
 finish_polar(double m[3][3], bool careful, double goes_on)
 {
@@ -142,7 +147,8 @@ finish_polar(double m[3][3], bool careful, double goes_on)
     return good | !asked;
 }
 
-/* The rotation nearest to a matrix, in its place; a mirrored one counts as its negative. */
+/* Replaces `m` by the rotation nearest to it; a mirrored `m` counts as its negative. `enough`: as
+ * in begin_polar. */
 IK2B_APART void
 find_polar(double m[3][3], double enough)
 {
@@ -151,7 +157,7 @@ find_polar(double m[3][3], double enough)
     finish_polar(m, true, goes_on);
 }
 
-/* Both parts for lanes. */
+/* begin_polar and finish_polar in lanes. Rows of the source matrices are `pitch` numbers apart. */
 IK2B_IN_LINE void
 begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough, int lanes)
 {
@@ -193,7 +199,8 @@ from_lane(lane *lanes, int first)
     return (lane *)(void *)(lanes[0] + first);
 }
 
-/* The same in all lanes; dest may be source. Most tiles have rigid matrices alone. */
+/* find_polar in all lanes; `dest` may be `source`. Most tiles skip finish_polar, because all of
+ * their matrices are rigid. */
 IK2B_IN_LINE void
 find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
 {
@@ -208,7 +215,8 @@ find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
     }
 }
 
-/* One of Jacobi's rotations: makes h[i][j] zero and turns the rows of `vectors` along. */
+/* One rotation of Jacobi's method: makes h[i][j] zero and applies the rotation to the rows of
+ * `vectors`. */
 static inline void
 jacobi_turn(double h[3][3], double vectors[3][3], int i, int j)
 {
@@ -232,10 +240,12 @@ jacobi_turn(double h[3][3], double vectors[3][3], int i, int j)
     }
 }
 
-/* A unit eigenvector of the least eigenvalue of a symmetric matrix, by Jacobi's method, which
- * squares the rest in each sweep. Where eigenvalues are equal to 1e-5 of the greatest, ten times
- * what single precision leaves of a rigid matrix at the end of many joints: the first of the axes
- * x, y, z within 60 degrees of their vectors, brought among them; there always is one. */
+/* A unit eigenvector of the least eigenvalue of the symmetric matrix `h`, by Jacobi's method, whose
+ * sweeps each square the remaining error. Eigenvalues within 1e-5 of the greatest from the least
+ * one count as equal to it; that is ten times the error that single precision leaves in a rigid
+ * matrix at the end of many joints. If several are equal, the axis is the first of x, y and z that
+ * is within 60 degrees of the space of their eigenvectors, projected on that space. There always is
+ * such an axis. */
 static inline void
 least_axis(double h[3][3], double axis[3])
 {
@@ -266,8 +276,10 @@ handedness(double m[3][3])
     return d33_cofactor(m, cofactor) < 0.0 ? -1.0 : 1.0;
 }
 
-/* Where only one of joint and goal is mirrored, the goal counts as -Q H, with Q the polar rotation
- * of its negative; nearest to it is Q turned half round about the least axis of H (Kabsch 1976). */
+/* Corrects `wanted` for a joint and a goal of which only one is mirrored. Let Q H be the polar
+ * decomposition of the goal, negated if it is mirrored, with Q in `wanted`. The joint must then
+ * take the rotation nearest to -Q H, which is Q after a half turn about the eigenvector of the
+ * least eigenvalue of H (Kabsch 1976). Overwrites `goal`. */
 static inline void
 turn_half_round(double goal[3][3], double wanted[3][3])
 {
@@ -295,8 +307,8 @@ turn_half_round(double goal[3][3], double wanted[3][3])
     memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
-/* The goal's rotation for a joint that is mirrored where the goal is not, or the other way round.
- */
+/* Corrects `wanted` if only one of joint and goal is mirrored. Returns false if the lane needs
+ * care. */
 IK2B_IN_LINE bool
 match_hands(limb *t, bool careful)
 {
@@ -310,8 +322,8 @@ match_hands(limb *t, bool careful)
     return good;
 }
 
-/* The quaternion of a^T b of two rotations, from the largest of its four components (Shepperd
- * 1978), of a length from 2 to 4. */
+/* The quaternion x, y, z, w of a^T b for two rotations, from the largest of its four components
+ * (Shepperd 1978). Its length is from 2 to 4. */
 IK2B_IN_LINE void
 quaternion_between(double a[3][3], double b[3][3], double q[4])
 {
@@ -333,8 +345,8 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
     }
 }
 
-/* From the present orientation towards that of the goal, the shorter way, by the weight; then the
- * correction from the turned one. */
+/* The end joint's correction from the orientation `turned` to `wanted`. `partly`: to the share
+ * `weight` of the shorter way from the present orientation to `wanted`. */
 IK2B_IN_LINE bool
 turn_end(limb *t, bool careful, bool has_goal, bool partly)
 {
@@ -360,7 +372,7 @@ turn_end(limb *t, bool careful, bool has_goal, bool partly)
     return good;
 }
 
-/* Position, status and miss. */
+/* Sets the end joint's position, the miss and the status. */
 IK2B_IN_LINE bool
 leave_pose(limb *t, bool careful)
 {
@@ -370,8 +382,8 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-/* The rotations nearest to the turned matrix, to that wanted, and for a part of the way to the
- * present one. */
+/* Finds the nearest rotations of the turned matrix, of the wanted one and, for a part of the way,
+ * of the present one. */
 static void
 find_polars_settle(limb *t)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * From points, or aggregate transforms, to limbs seen from their roots.
+ * From points, or from aggregate transforms, to limbs seen from their roots.
  */
 #ifndef IK2B_FRAMES_H
 #define IK2B_FRAMES_H
 
 #include "limb.h"
 
-/* Zero where all three are finite. */
+/* Zero if all three components are finite, else NaN. */
 IK2B_IN_LINE double
 d3_excess(const double v[3])
 {
@@ -20,7 +20,8 @@ are_equal(const double a[3], const double b[3])
     return as_number((a[0] == b[0]) & (a[1] == b[1]) & (a[2] == b[2]));
 }
 
-/* The limb of root, mid and end joint, and its aim, between their points: solve and pole_of. */
+/* The bones, line and aim of a limb as differences of its points, for ik2b_solve and
+ * ik2b_pole_of. */
 IK2B_IN_LINE bool
 see_points(limb *t, bool careful)
 {
@@ -35,7 +36,7 @@ see_points(limb *t, bool careful)
                 (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
-    if (careful) { /* lanes find out with the lengths */
+    if (careful) { /* without care, the lengths show it */
         double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
         good &= excess == 0.0;
         t->invalid =
@@ -51,8 +52,8 @@ see_points(limb *t, bool careful)
     return good;
 }
 
-/* Takes the joints' own scale from the columns of their aggregate transforms; a zero leaves no
- * number. */
+/* Divides the columns of the aggregate transforms by the joints' own scales. A zero scale leaves
+ * infinity or NaN, which makes the row invalid later. */
 IK2B_IN_LINE bool
 remove_scale(limb *t)
 {
@@ -66,8 +67,8 @@ remove_scale(limb *t)
     return true;
 }
 
-/* The inverse; false where the columns lie in a plane to within rounding, or numbers are so large
- * or small that d33_invert may still do it. */
+/* The inverse of `m`. Returns false if the columns lie in one plane to within rounding, or if
+ * numbers are so large or small that only d33_invert may invert the matrix. */
 IK2B_IN_LINE bool
 invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
 {
@@ -86,7 +87,7 @@ invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
            (square > 0x1p-900) & (square < 0x1p900);
 }
 
-/* Zero where the last row of a matrix is finite. */
+/* Zero if the last row of a matrix is finite, else NaN. */
 IK2B_IN_LINE double
 bottom_excess(double matrix[4][4])
 {
@@ -97,8 +98,8 @@ bottom_excess(double matrix[4][4])
     return excess;
 }
 
-/* A joint's frame back to front; false where a lane needs care, after which the row may be invalid.
- */
+/* `inward`, the inverse of a joint's frame. Returns false if the lane needs care; with care, marks
+ * the row as invalid if the frame cannot be inverted or the last row is not finite. */
 IK2B_IN_LINE bool
 invert_joint(limb *t, bool careful, double matrix[4][4], double inward[3][3], double *determinant)
 {
@@ -125,7 +126,8 @@ invert_frames(limb *t, bool careful)
     return good;
 }
 
-/* Vector between two points, seen in the root's frame and scaled, however far they are. */
+/* The vector between two points, seen in the root's frame and multiplied by the limb's scale; the
+ * points may be at any distance. */
 static inline void
 seen_from_root(limb *t, const double from[3], const double to[3], double dest[3])
 {
@@ -137,7 +139,8 @@ seen_from_root(limb *t, const double from[3], const double to[3], double dest[3]
     d3_scale_far(between, t->scale / size, dest);
 }
 
-/* The bones in both joints' frames, and the aim: solve_pose, orient. */
+/* The bones, line and aim in the root's frame, and the lower bone in the mid joint's frame, for
+ * ik2b_solve_pose and ik2b_orient. */
 IK2B_IN_LINE bool
 see_bones(limb *t, bool careful)
 {
@@ -181,9 +184,9 @@ see_bones(limb *t, bool careful)
     return good;
 }
 
-/* The hinge in the mid joint's frame without its own scale, and in the root's, at any length: an
- * axis maps as a cross product does, by the inverse's transpose, and turns round in a mirrored
- * frame. */
+/* The hinge in the mid joint's frame without the joint's own scale, and in the root's frame, both
+ * of any length. An axis maps as a cross product does: by the transpose of the inverse, and it is
+ * reversed if the frame is mirrored. */
 IK2B_IN_LINE bool
 see_hinge(limb *t)
 {
@@ -205,7 +208,7 @@ see_hinge(limb *t)
     return true;
 }
 
-/* A direction, whose length does not matter, in the root's frame. */
+/* A direction in the root's frame; its length does not matter. */
 IK2B_IN_LINE bool
 see_direction(limb *t, bool careful, const double given[3], double dest[3])
 {
@@ -222,7 +225,8 @@ see_direction(limb *t, bool careful, const double given[3], double dest[3])
     return good;
 }
 
-/* Whether the end joint's matrix, or its goal, can be turned at all. */
+/* Checks that the end joint's matrix or its goal is finite and invertible; with care, marks the row
+ * as invalid if it is not. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 check_end(limb *t, bool careful, double matrix[4][4])
 {

@@ -7,7 +7,8 @@
 
 #include "limb.h"
 
-/* Distance of the end at an inner angle, by the sine of half of it (law of cosines). */
+/* The distance of the end from the root at an inner angle, given as the sine of half that angle
+ * (law of cosines). */
 IK2B_IN_LINE double
 distance_at(const limb *t, double half_sine)
 {
@@ -17,7 +18,7 @@ distance_at(const limb *t, double half_sine)
     return half_sine <= 0.0 ? fabs(difference) : distance;
 }
 
-/* The least and greatest legal distance of the end, both widened to the present one. */
+/* The least and greatest legal distance of the end, both widened to the present distance. */
 IK2B_IN_LINE bool
 find_reach(limb *t, bool limits)
 {
@@ -29,8 +30,9 @@ find_reach(limb *t, bool limits)
     return true;
 }
 
-/* The parabola from soften * greatest, slope 1, to greatest, slope 0, which it reaches at
- * (2 - soften) * greatest: it never runs ahead of the target and arrives at a finite distance. */
+/* The softened distance. The parabola starts at soften * greatest with slope 1. It reaches
+ * `greatest` with slope 0 when the target is at (2 - soften) * greatest. The end thus never runs
+ * ahead of the target, and arrives at a finite distance of the target. */
 IK2B_IN_LINE double
 softened(double distance, double greatest, double soften)
 {
@@ -40,8 +42,8 @@ softened(double distance, double greatest, double soften)
     return ((over <= 0.0) | (soften >= 1.0)) ? distance : soft;
 }
 
-/* Flags what the stages do to the target's distance; softening counts against the distance itself.
- */
+/* Sets the flags for what the stages do to the target's distance. Softening is compared with the
+ * distance before clamping. */
 IK2B_IN_LINE void
 judge_distance(limb *t, double distance, double soft)
 {
@@ -56,7 +58,7 @@ judge_distance(limb *t, double distance, double soft)
     t->singular = 0.0;
 }
 
-/* The line on which the end lies at this distance while the upper bone stays where it is. */
+/* The unit line on which the end lies at this distance while the upper bone stays where it is. */
 static inline void
 line_under_still_bone(limb *t, double distance, double new_line[3])
 {
@@ -65,13 +67,14 @@ line_under_still_bone(limb *t, double distance, double new_line[3])
     d3_unit(t->mid, up);
     d3_cross(t->line, t->bend, normal);
     d3_cross(up, normal, across);
-    d3_unit(across, across); /* the t->bend of a nearly straight limb is not quite unit */
+    d3_unit(across, across); /* the bend of a nearly straight limb is not quite unit */
     d3_scale(up, along, new_line);
     d3_muladds(across, height, new_line);
     d3_unit(new_line, new_line);
 }
 
-/* The end goes to the root. */
+/* For an end that goes to the root: the upper bone stays where it is, which is an arbitrary
+ * choice. */
 static inline void
 keep_upper(limb *t, double line[3])
 {
@@ -80,7 +83,8 @@ keep_upper(limb *t, double line[3])
     t->keeps_upper = 1.0;
 }
 
-/* Part of the way from the present end to the goal, along the straight line between them. */
+/* Moves the goal, given by `line` and new_distance, to the share `weight` of the straight way from
+ * the present end to it. */
 IK2B_IN_LINE bool
 weigh_goal(limb *t, bool careful, double line[3])
 {
@@ -104,14 +108,14 @@ weigh_goal(limb *t, bool careful, double line[3])
     return good | !partly;
 }
 
-/* Whether pole or twist turn the bend, so that a target on the end is no reason to stay. */
+/* Whether pole or twist turn the bend: the limb may then move although the target is on the end. */
 IK2B_IN_LINE bool
 is_turned(limb *t)
 {
     return (!is_zero(t->pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
 }
 
-/* The end at `new_distance` along the unit `new_line`. */
+/* Finds the goal of the end, at new_distance along the unit new_line. */
 IK2B_IN_LINE bool
 find_goal(limb *t, bool careful, bool options)
 {

@@ -2,112 +2,117 @@
  *
  * The core of ik2bone: two-bone inverse kinematics over strided arrays, without Python.
  *
- * SPACES AND UNITS. Points, directions and matrices of one row are in one space of the caller's
- * choice and in one unit of length of the caller's choice; every tolerance is relative to the
- * reach, the upper plus the lower length of that row. Angles are radians. Quaternions are w, x, y,
- * z. Matrices have four rows and columns and map column vectors: element [i][3] is translation; the
- * last row is checked for NaN, else ignored. "Mid-joint space" is what the mid joint's aggregate
- * transform maps to the outer space. ik2b_solve_pose solves in the root's frame: its aggregate
- * without its own scale.
+ * SPACES AND UNITS. The points, directions and matrices of one row are in one space and one unit of
+ * length, both of the caller's choice; only the hinge may be in mid-joint space (see HINGE). Every
+ * tolerance is relative to the reach, which is the upper plus the lower bone length of the row.
+ * Angles are in radians. Quaternions are w, x, y, z. Matrices are 4 x 4 and map column vectors: the
+ * elements [i][3] are the translation. The last row of a matrix is not used; ik2b_aggregate ignores
+ * it, the other functions only check that it is finite. Mid-joint space is the space from which the
+ * mid joint's aggregate transform maps to the space of the matrices. ik2b_solve_pose solves in the
+ * root's frame, which is the root's aggregate transform without the root's own scale.
  *
- * OWNERSHIP. The caller owns all memory. Inputs are only read. A row is read whole before it is
- * written, so an output may be exactly the same memory as an input; any other overlap is the
- * caller's to refuse. Nothing is allocated, nothing is kept between calls, and no function fails: a
- * row of bad numbers gives its own pose back and IK2B_INVALID.
+ * OWNERSHIP. The caller owns all memory. Inputs are only read. The core reads a whole row before it
+ * writes that row, so an output may be exactly the memory of an input; the caller must refuse any
+ * other overlap. The functions allocate nothing, keep nothing between calls and never fail: a limb
+ * with bad numbers keeps its pose and gets the status IK2B_INVALID.
  *
- * WHAT IS SOLVED. With upper bone a, lower bone b and the end at distance d from the root, the mid
- * joint lies (d^2 + a^2 - b^2) / 2d along the line to the end and the height of that triangle off
- * it (law of cosines; limb.h has it in Kahan's factored form). The stages, in their order, and
- * where their formulas are:
- *   frames.h  the limb seen from its root, in the root's frame where there are matrices
- *   limb.h    its lengths, line and bend
+ * WHAT IS SOLVED. Let a be the length of the upper bone, b that of the lower bone and d the
+ * distance of the end from the root. The mid joint then lies (d^2 + a^2 - b^2) / 2d from the root
+ * along the line to the end. Its distance from that line is the height of the triangle with the
+ * sides a, b and d (law of cosines; limb.h has it in Kahan's factored form). These are the stages
+ * in their order, with the files that hold their formulas:
+ *   frames.h  the limb seen from its root; if matrices are given, in the root's frame
+ *   limb.h    the limb's lengths, line and bend
  *   goal.h    the least and greatest legal d by the angle limits (law of cosines), both widened to
- *             the present one; softening, a parabola from soften * greatest on; clamping; weight
- *   bend.h    where on its circle the mid joint lies: carried, nearest, pole, twist
- *   cone.h    the legal arc of the circle, or the legal upper bone that misses least
- *   turn.c    the two bones' turns: shortest arcs, and the roll about the hinge
- *   end.c     the end joint's rotation nearest to a matrix
- * place.c, points.c and transforms.c have their order and the functions below. Sixteen rows go
- * through a stage at once, see limbs.h; solver.c has how rows come to them, options.c options.
+ *             the present d; softening, a parabola from soften * greatest on; clamping; weight
+ *   bend.h    where the mid joint lies on its circle: carried or nearest bend, pole, twist
+ *   cone.h    the legal arc of the circle, or the legal upper bone with the least miss
+ *   turn.c    the turns of the two bones: shortest arcs, and the roll about the hinge
+ *   end.c     the rotation of the end joint that is nearest to a matrix
+ * place.c, points.c and transforms.c list the stages of each function. A stage processes sixteen
+ * rows at once (limbs.h). solver.c brings the rows to the stages, options.c prepares the options.
  */
 #ifndef IK2B_H
 #define IK2B_H
 
 #include <stddef.h>
 
-/* Leading dimensions; more are the caller's to refuse. */
+/* The most leading dimensions; the caller must refuse more. */
 #define IK2B_MAX_DIMS 32
 
 typedef enum { IK2B_F32, IK2B_F64, IK2B_U8, IK2B_I64, IK2B_KINDS } ik2b_kind;
 
-/* One argument over all rows. Strides are bytes, of any sign; data need not be aligned. */
+/* One argument of all rows. Strides are in bytes and may be negative; data need not be aligned. */
 typedef struct {
-    char *data;                      /* first row; NULL: the argument is not given */
-    ptrdiff_t stride[IK2B_MAX_DIMS]; /* from row to row, a dimension each; 0 where broadcast */
-    ptrdiff_t inner[2];              /* from element to element of a vector, or row and column */
+    char *data;                      /* the first row; NULL: the argument is not given */
+    ptrdiff_t stride[IK2B_MAX_DIMS]; /* from row to row, by dimension; 0 where broadcast */
+    ptrdiff_t inner[2];              /* between elements of a vector; between rows and columns */
     ik2b_kind kind;
 } ik2b_array;
 
-/* The leading dimensions that all arguments were broadcast to; count may be 0: a single row. */
+/* The leading dimensions to which all arguments were broadcast. A count of 0 means a single row. */
 typedef struct {
     int count;
     ptrdiff_t shape[IK2B_MAX_DIMS];
 } ik2b_extent;
 
-/* Status of a row. The first four say that this stage moved the end, by more than 1e-6 of the reach
- * (1e-12 in double precision). */
+/* Status of a row: a sum of flags. Each of the first four says that its stage moved the end by more
+ * than 1e-6 of the reach (1e-12 in double precision). */
 enum {
-    IK2B_TOO_FAR = 1,   /* the target is farther than both bones are long */
-    IK2B_TOO_CLOSE = 2, /* or nearer than the difference of their lengths */
+    IK2B_TOO_FAR = 1,   /* the target is farther away than both bones are long */
+    IK2B_TOO_CLOSE = 2, /* the target is nearer than the difference of their lengths */
     IK2B_SOFTENED = 4,  /* softening holds the end back */
-    IK2B_LIMITED = 8,   /* an angle limit stands between the bones and the target, or the cone */
-    IK2B_SINGULAR = 16, /* something arbitrary decided; the target may be reached */
-    IK2B_INVALID = 32,  /* alone */
+    IK2B_LIMITED = 8,   /* an angle limit or the cone keeps the end off the target */
+    IK2B_SINGULAR = 16, /* the pose rests on an arbitrary choice; the target may be met */
+    IK2B_INVALID = 32,  /* the row has bad numbers; no other flag is set */
 };
 
-/* The bend before pole and twist: the present one carried along by the shortest turn of root-to-end
- * onto root-to-target, or the point of the circle nearest to the present mid joint. */
+/* The bend before pole and twist. IK2B_CARRIED: the present bend, carried along by the shortest
+ * turn of root-to-end onto root-to-target. IK2B_NEAREST: towards the point of the circle that is
+ * nearest to the present mid joint. */
 typedef enum { IK2B_CARRIED, IK2B_NEAREST } ik2b_bend;
 
-/* The bones' roll: that of the pose, by shortest arcs, or such that the mid joint bends about its
- * hinge. */
+/* The bones' roll. IK2B_ROLL_POSE: that of the pose, turned by shortest arcs. IK2B_ROLL_HINGE: the
+ * roll with which the mid joint bends about its hinge. */
 typedef enum { IK2B_ROLL_POSE, IK2B_ROLL_HINGE } ik2b_roll;
 
-/* What is the same for all rows of a call; a function reads what it needs. */
+/* What is the same for all rows of a call. Each function reads only the members that it needs. */
 typedef struct {
     ik2b_kind kind;                   /* of the results */
-    ik2b_bend bend;                   /* of solve and solve_pose */
-    ik2b_roll roll;                   /* of orient and solve_pose */
-    const struct ik2b_joints *joints; /* of aggregate */
-    const struct ik2b_mesh *mesh;     /* of those that ask one, see mesh.h */
+    ik2b_bend bend;                   /* for ik2b_solve and ik2b_solve_pose */
+    ik2b_roll roll;                   /* for ik2b_orient and ik2b_solve_pose */
+    const struct ik2b_joints *joints; /* for ik2b_aggregate */
+    const struct ik2b_mesh *mesh;     /* for the functions of mesh.h */
 } ik2b_call;
 
 typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call);
 
-/* Every option: what it is, and in what order a function takes it. A missing number counts as the
- * default; a missing direction or matrix is all zero, which means none, but for the scales, whose
- * default is uniform. Numbers out of range are clamped.
+/* All options: their meaning, and lists of them in the order in which the functions take them. A
+ * number that is not given has its default. A direction or matrix that is not given is all zero,
+ * which means none; only the scales default to 1, 1, 1. Numbers out of range are clamped.
  *
  * OPTION(NAME, name, KIND, default); KIND is NUMBER, DIRECTION (3) or MATRIX (4 x 4).
  *
- * POLE         from the root to where the mid joint should point; zero: none
- * POLE_WEIGHT  [0, 1]
+ * POLE         direction to which the mid joint should point, seen from the line root-target; zero:
+ *              none
+ * POLE_WEIGHT  [0, 1], share of the angle to the pole by which the mid joint turns
  * TWIST        radians, right-handed about root-to-target
- * HINGE        cross(root - mid, end - mid) of a limb bent on its natural side: space of the points
- *              in solve and pole_of, mid-joint space elsewhere; zero: none
- * SOFTEN       (0, 1], 1: off; from this share of the greatest legal distance on the end falls
+ * HINGE        cross(root - mid, end - mid) of a limb bent on its natural side; in the space of the
+ *              points in solve and pole_of, in mid-joint space elsewhere; zero: none
+ * SOFTEN       (0, 1], 1: off; from this share of the greatest legal distance on, the end falls
  *              behind the target
- * WEIGHT       [0, 1], part of the straight way from the present end; weakens pole, twist, the
- *              hinge's roll and the end goal, too
- * MIN_ANGLE    inner angle at the mid joint, [0, pi]
- * MAX_ANGLE    [0, pi]; it wins where the minimum exceeds it
- * CONE_AXIS    the upper bone stays within the cone's angle of this direction; zero: none
+ * WEIGHT       [0, 1], share of the straight way from the present end to the goal; it also weakens
+ *              pole, twist, the roll about the hinge and the turn to the end goal
+ * MIN_ANGLE    least inner angle at the mid joint, [0, pi]
+ * MAX_ANGLE    greatest inner angle, [0, pi]; it wins if the minimum exceeds it
+ * CONE_AXIS    direction from which the upper bone differs by CONE_ANGLE at most; zero: none
  * CONE_ANGLE   [0, pi]
- * ROOT_SCALE   the joint's own scale; a zero makes the row invalid
- * MID_SCALE
- * END_MATRIX   the end joint's aggregate transform: then its correction is given, too
- * END_GOAL     whose nearest rotation the end joint takes, or that of its negative where the end
- *              matrix is mirrored; default its present one */
+ * ROOT_SCALE   the root joint's own scale; a zero in it makes the row invalid
+ * MID_SCALE    the mid joint's own scale; likewise
+ * END_MATRIX   the end joint's aggregate transform; if it is given, the joint's correction is an
+ *              output, too
+ * END_GOAL     matrix whose nearest rotation the end joint takes; if END_MATRIX is mirrored, the
+ *              rotation nearest to the matrix's negative; default: the present orientation */
 #define IK2B_PI 3.14159265358979323846
 #define IK2B_OPTIONS_OF_POLE_OF(OPTION) OPTION(HINGE, hinge, DIRECTION, 0.0)
 #define IK2B_OPTIONS_OF_SOLVE(OPTION)                                                              \
@@ -131,7 +136,7 @@ typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik
     OPTION(END_MATRIX, end_matrix, MATRIX, 0.0)                                                    \
     OPTION(END_GOAL, end_goal, MATRIX, 0.0)
 
-/* Members of the enums of options and of functions' arguments. */
+/* Members of the enums of options and of the functions' arguments. */
 #define IK2B_OF_ALL(NAME, name, KIND, missing) IK2B_##NAME,
 #define IK2B_OF_SOLVE(NAME, name, KIND, missing) IK2B_SOLVE_##NAME,
 #define IK2B_OF_ORIENT(NAME, name, KIND, missing) IK2B_ORIENT_##NAME,
@@ -140,8 +145,8 @@ typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik
 
 enum { IK2B_OPTIONS_OF_POSE(IK2B_OF_ALL) IK2B_OPTIONS };
 
-/* Arguments of ik2b_solve: inputs (3) each, options, outputs. Outputs are of the function's kind,
- * status is IK2B_U8. */
+/* Arguments of ik2b_solve: inputs (3 numbers each), options, outputs. Outputs are of the call's
+ * kind, the status of IK2B_U8. */
 enum {
     IK2B_SOLVE_ROOT,
     IK2B_SOLVE_MID,
@@ -155,9 +160,10 @@ enum {
 };
 ik2b_function ik2b_solve;
 
-/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4).
- * The bones turn to point from root to new mid and from new mid to new end; with S the joint's own
- * scale, its new aggregate is M * S^-1 * R(correction) * S. */
+/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4). The
+ * upper bone turns to point from the root to the new mid joint, the lower bone to point from the
+ * new mid joint to the new end. With S the joint's own scale, the correction of a joint takes its
+ * aggregate transform M to M * S^-1 * R(correction) * S. */
 enum {
     IK2B_ORIENT_ROOT,
     IK2B_ORIENT_MID,
@@ -170,7 +176,7 @@ enum {
 };
 ik2b_function ik2b_orient;
 
-/* Arguments of ik2b_solve_pose; the end joint's correction is missing without its matrix. */
+/* Arguments of ik2b_solve_pose. Without END_MATRIX, the end joint's correction must be missing. */
 enum {
     IK2B_POSE_ROOT,
     IK2B_POSE_MID,
@@ -186,13 +192,14 @@ enum {
 };
 ik2b_function ik2b_solve_pose;
 
-/* No function takes more arguments. */
+/* The most arguments of any function. */
 #define IK2B_MAX_ARGUMENTS IK2B_POSE_COUNT
 _Static_assert((int)IK2B_SOLVE_COUNT <= (int)IK2B_MAX_ARGUMENTS &&
                    (int)IK2B_ORIENT_COUNT <= (int)IK2B_MAX_ARGUMENTS,
                "a function takes more arguments than there is room for");
 
-/* Arguments of ik2b_pole_of: points, a hinge in their space, unit poles (zero: none). */
+/* Arguments of ik2b_pole_of: points, a hinge in the space of the points, unit poles (zero:
+ * none). */
 enum {
     IK2B_POLE_OF_ROOT,
     IK2B_POLE_OF_MID,
@@ -202,8 +209,8 @@ enum {
 };
 ik2b_function ik2b_pole_of;
 
-/* Arguments of ik2b_hinge_of: matrices, end point, unit hinges in mid-joint space (zero: straight).
- */
+/* Arguments of ik2b_hinge_of: aggregate transforms, the end point, unit hinges in mid-joint space
+ * (zero: the limb is straight). */
 enum {
     IK2B_HINGE_OF_ROOT,
     IK2B_HINGE_OF_MID,
@@ -213,18 +220,19 @@ enum {
 };
 ik2b_function ik2b_hinge_of;
 
-/* Quaternion product q r, in double precision whatever the kind. */
+/* The quaternion product q r, computed in double precision whatever the kind. */
 enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
 ik2b_function ik2b_multiply;
 
-/* Aggregate transforms. A row is one whole skeleton; the joints are a dimension of their own, whose
- * stride each array holds in `stride`. parents[j] is -1 (then base) or less than j. */
+/* Arguments of ik2b_aggregate, which computes the aggregate transforms of skeletons. A row is one
+ * whole skeleton. The joints are one more dimension, whose stride in bytes is ik2b_joints.stride
+ * for each argument. parents[j] is less than j, or -1 for a joint whose parent is the base. */
 enum {
     IK2B_AGGREGATE_TRANSLATION,
-    IK2B_AGGREGATE_ROTATION, /* (4) of any length; zero: identity */
+    IK2B_AGGREGATE_ROTATION, /* (4), any length; zero: identity */
     IK2B_AGGREGATE_SCALE,    /* (3), default one */
     IK2B_AGGREGATE_REST,     /* (4 x 4), default identity */
-    IK2B_AGGREGATE_BASE,     /* (4 x 4), one a row, default identity */
+    IK2B_AGGREGATE_BASE,     /* (4 x 4), one for each row, default identity */
     IK2B_AGGREGATE_OUT,
     IK2B_AGGREGATE_COUNT
 };
@@ -232,7 +240,7 @@ typedef struct ik2b_joints {
     ptrdiff_t count;
     const ptrdiff_t *parents;
     ptrdiff_t stride[IK2B_AGGREGATE_COUNT];
-    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch tells; overwritten */
+    double *scratch; /* the caller's, as many as ik2b_aggregate_scratch returns; overwritten */
 } ik2b_joints;
 ptrdiff_t ik2b_aggregate_scratch(const ik2b_extent *extent, ptrdiff_t joints);
 ik2b_function ik2b_aggregate;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * The limb as it is: lengths, line and bend, seen from the root; and the triangle it makes.
+ * The present limb, seen from its root: its lengths, line and bend, and the triangle that it makes.
  */
 #ifndef IK2B_LIMB_H
 #define IK2B_LIMB_H
 
 #include "limbs.h"
 
-/* Squares of both bones' lengths between this and its inverse need no scaling: all that is made of
- * them stays ordinary. */
+/* A limb needs no scaling if the squares of both bones' lengths are between this and its inverse:
+ * all products of these lengths are then ordinary numbers. */
 #define IK2B_PLAIN_SQUARE 0x1p-40
 
-/* Brings both bones to lengths near 1, and a far target to a distance that is still finite. */
+/* Scales the limb so that its longer bone has a length near 1. A far target comes to a distance
+ * that is still finite. */
 static inline void
 moderate(limb *t, double upper[3], double lower[3], double line[3], double aim[3])
 {
@@ -22,7 +23,8 @@ moderate(limb *t, double upper[3], double lower[3], double line[3], double aim[3
     d3_scale_far(aim, t->scale, aim);
 }
 
-/* The hinge's part across the upper bone, unit; false where nothing is left of it. */
+/* `side`, the unit vector of the hinge's component across the unit upper bone `up`. Returns false
+ * if rounding leaves nothing of that component. */
 static inline bool
 hinge_across(const limb *t, const double hinge[3], const double up[3], double side[3])
 {
@@ -38,8 +40,8 @@ hinge_across(const limb *t, const double hinge[3], const double up[3], double si
     return true;
 }
 
-/* The line of a limb whose end lies on its root: across the upper bone, in the hinge's plane, else
- * towards the target. */
+/* The line of a limb whose end lies on its root. It is perpendicular to the upper bone `up`: in the
+ * plane across the hinge's component `side`, or else towards the target. */
 static inline void
 folded_line(const double up[3], const double *side, const double toward[3], double line[3])
 {
@@ -59,7 +61,7 @@ folded_line(const double up[3], const double *side, const double toward[3], doub
     }
 }
 
-/* Line and bend of a limb that is straight, or whose end lies on its root. */
+/* The line and bend of a limb that is straight, or whose end lies on its root. */
 static inline void
 measure_without_bend(limb *t)
 {
@@ -88,8 +90,8 @@ measure_without_bend(limb *t)
     d3_copy(bend, t->bend);
 }
 
-/* cross(mid, lower), which is also cross(mid, end), from the shorter of the two: near the fold the
- * longer one would leave nothing but rounding. */
+/* cross(mid, lower), which equals cross(mid, end), from the shorter of `lower` and `end`: when the
+ * limb is nearly folded, the longer of the two would leave nothing but rounding. */
 IK2B_IN_LINE void
 limb_normal(const double mid[3], const double lower[3], double lower_length, const double end[3],
             double distance, double dest[3])
@@ -101,9 +103,9 @@ limb_normal(const double mid[3], const double lower[3], double lower_length, con
     d3_cross(mid, other, dest);
 }
 
-/* Lengths of the bones; `line`, the unit direction root to end; `bend`, the unit direction from
- * that line to the mid joint, so that cross(line, bend) is the hinge; `along` and `height`, which
- * place the mid joint on them. */
+/* Measures the lengths of the bones; `line`, the unit direction from root to end; `bend`, the unit
+ * direction from that line to the mid joint, so that cross(line, bend) is the hinge; and `along`
+ * and `height`, the coordinates of the mid joint along line and bend. */
 IK2B_IN_LINE bool
 measure(limb *t, bool careful)
 {
@@ -133,10 +135,11 @@ measure(limb *t, bool careful)
     return good & bent;
 }
 
-/* Where the mid joint lies along the line and its height over it at this distance of the end: law
- * of cosines in the factored form (Kahan), which keeps its digits folded and straight. A distance
- * that rounding made less than the difference of the bones would take the mid joint farther than
- * the upper bone is long. The present distance gives the present triangle. */
+/* The mid joint's coordinate along the line and its height over the line, for this distance of the
+ * end. The law of cosines in its factored form (Kahan) keeps its digits for folded and straight
+ * limbs. Rounding may make the distance less than the difference of the bones; clamping then keeps
+ * the mid joint from lying farther from the root than the upper bone is long. The present distance
+ * gives the present triangle. */
 IK2B_IN_LINE bool
 limb_triangle(limb *t, bool careful, double distance, double *along, double *height)
 {
@@ -155,7 +158,7 @@ limb_triangle(limb *t, bool careful, double distance, double *along, double *hei
         *height = upper;
     }
     if (careful && *along == 0.0 && *height == 0.0) {
-        *along = upper; /* an upper bone that is nothing beside the lower one */
+        *along = upper; /* an upper bone that is negligible beside the lower one */
     }
     return (fabs(*along) > 0.0) | (*height > 0.0);
 }

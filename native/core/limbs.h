@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A limb on its way through the stages of the solve, sixteen of them as lanes, and how stages run.
+ * The numbers of a limb on its way through the stages of the solve, the same for sixteen limbs in
+ * lanes, and how stages run.
  */
 #ifndef IK2B_LIMBS_H
 #define IK2B_LIMBS_H
@@ -8,34 +9,34 @@
 #include "tile.h"
 #include "trig.h"
 
-/* Angles whose sine and cosine the stages need: the twist by the weight, the cone's, and half of
- * the inner angles' limits. */
+/* Angles whose sine and cosine the stages need: twist times weight, the cone's angle, and half of
+ * each limit of the inner angle. */
 enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2B_ANGLES };
 
-/* The whole call. */
+/* What is the same for all rows of a call. */
 typedef struct {
-    uint64_t given;      /* a bit for each option that is given and not at its default */
-    uint64_t varying;    /* a bit for each of them that is not one value for all rows */
+    uint64_t given;      /* one bit for each option that is given and not at its default */
+    uint64_t varying;    /* one bit for each of these that is not one value for all rows */
     ik2b_kind kind;      /* of the results */
-    double straight;     /* a mid joint so near to the line root-end, by the reach, is on it */
-    double moved;        /* a stage that moves the end by less, by the reach, does not flag it */
-    double split;        /* leaves a number multiplied by it the digits that results have */
-    double polar_rest;   /* the squares of what one step of Newton's makes up for */
-    double parallel;     /* the sine of an angle that the rounding of the input alone can make */
+    double straight;     /* a mid joint nearer to the line than this share of the reach is on it */
+    double moved;        /* a stage sets no flag if it moves the end by a smaller share of reach */
+    double split;        /* factor of Veltkamp's splitting, which keeps the results' digits */
+    double polar_rest;   /* squared differences of singular values that one Newton step corrects */
+    double parallel;     /* the sine of an angle that rounding of the input alone can make */
     double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
 
 /* clang-format off */
 
-/* The numbers of one limb, in parts: NUMBER(name), NUMBERS(name, count) or MATRIX(name, rows).
- * Vectors are x, y, z; quaternions are w, x, y, z. What is true or false is 1 or 0, as
- * SSE2 has no way from comparisons of doubles to integers. */
+/* The numbers of one limb, in groups: NUMBER(name), NUMBERS(name, count) or MATRIX(name, rows).
+ * Vectors are x, y, z; quaternions are w, x, y, z. Truth values are 1 or 0, because SSE2 cannot
+ * convert comparisons of doubles to integers. */
 #define IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                       \
     NUMBERS(root_at, 3) NUMBERS(mid_at, 3) NUMBERS(end_at, 3) NUMBERS(target, 3)                   \
     MATRIX(root_matrix, 4) MATRIX(mid_matrix, 4) MATRIX(given_end_matrix, 4)                       \
     MATRIX(given_end_goal, 4)
 
-/* The other options as they are given, and what follows from them. */
+/* The other options as they are given, and the numbers that are derived from them. */
 #define IK2B_GIVEN(NUMBER, NUMBERS, MATRIX)                                                        \
     NUMBERS(given_pole, 3) NUMBER(given_pole_weight) NUMBER(given_twist) NUMBERS(given_hinge, 3)   \
     NUMBER(given_soften) NUMBER(given_weight) NUMBER(given_min_angle) NUMBER(given_max_angle)      \
@@ -43,35 +44,35 @@ typedef struct {
     NUMBERS(given_mid_scale, 3) NUMBER(pole_weight) NUMBER(pole_part) NUMBER(twist)                \
     NUMBER(soften) NUMBER(weight) NUMBER(cone_angle)                                               \
     NUMBERS(angle, IK2B_ANGLES) NUMBERS(sine, IK2B_ANGLES) NUMBERS(cosine, IK2B_ANGLES)            \
-    NUMBER(bad_options) /* not 0 where one is not finite */
+    NUMBER(bad_options) /* NaN if an option is not finite, else 0 */
 
-/* Directions in the limb's space; the hinge in the mid joint's frame, too. */
+/* Directions in the limb's space; the hinge also in the mid joint's frame. */
 #define IK2B_DIRECTIONS(NUMBER, NUMBERS, MATRIX)                                                   \
     NUMBERS(pole, 3) NUMBERS(hinge, 3) NUMBERS(hinge_mid, 3) NUMBERS(cone_axis, 3)
 
-/* The limb, seen from its root, in the root's frame where there are matrices: the space of the
- * parent's aggregate transform, in which the root's correction turns. Its lengths are multiplied by
- * `scale`, a power of two. */
+/* The limb seen from its root: in the space of the points or, if matrices are given, in the root's
+ * frame. The root's frame is the root's aggregate transform without the root's own scale; the
+ * root's correction turns in it. The limb's lengths are multiplied by `scale`, a power of two. */
 #define IK2B_SEEN(NUMBER, NUMBERS, MATRIX)                                                         \
-    MATRIX(inward, 3) /* outer space to the frames of root and mid joint */                        \
+    MATRIX(inward, 3) /* from outer space to the frames of root and mid joint */                   \
     MATRIX(mid_inward, 3) NUMBERS(mid, 3)                                                          \
     NUMBERS(lower, 3) /* the bone from mid to end */                                               \
     NUMBERS(end, 3) NUMBERS(aim, 3)                                                                \
     NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
     NUMBER(scale) NUMBER(upper_length) NUMBER(lower_length) NUMBER(distance) NUMBERS(line, 3)      \
     NUMBERS(bend, 3) NUMBER(along) NUMBER(height)                                                  \
-    NUMBER(invalid) /* only with care: other limbs are not */                                      \
+    NUMBER(invalid) /* set only with care: limbs settled without it are valid */                   \
     NUMBER(mirrored) NUMBER(on_end)                                                                \
-    NUMBER(doubtful) /* something arbitrary decided the bend */
+    NUMBER(doubtful) /* the bend is an arbitrary choice */
 
 #define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                     \
     NUMBER(least) NUMBER(greatest) NUMBERS(new_line, 3) NUMBER(new_distance)                       \
     NUMBERS(new_bend, 3) NUMBERS(circle_bend, 3) NUMBER(new_along) NUMBER(new_height)              \
     NUMBERS(new_mid, 3) NUMBERS(new_end, 3)                                                        \
     NUMBERS(normal, 3) /* the unit hinge of the new pose */                                        \
-    NUMBER(still) /* nothing moves: the pose itself is the answer */                               \
-    NUMBER(keeps_upper) /* the end goes to the root: the upper bone stays */                       \
-    NUMBER(unsure) /* something arbitrary decided the new bend */                                  \
+    NUMBER(still) /* nothing moves: the present pose is the answer */                              \
+    NUMBER(keeps_upper) /* the end goes to the root and the upper bone stays */                    \
+    NUMBER(unsure) /* the new bend is an arbitrary choice */                                       \
     NUMBER(apart) /* the circle of solutions does not meet the cone */                             \
     NUMBER(missed) /* the sum of TOO_FAR, TOO_CLOSE and SOFTENED */                                \
     NUMBER(limited) NUMBER(singular)
@@ -79,7 +80,7 @@ typedef struct {
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
     MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
-    NUMBER(goes_on) /* the iteration for one of these rotations */
+    NUMBER(goes_on) /* the polar iteration of a lane must go on */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
     NUMBERS(root_turn, 4) NUMBERS(mid_turn, 4) NUMBERS(end_turn, 4)                                \
@@ -111,19 +112,19 @@ typedef struct {
     ik2b_task task;
 } limb;
 
-/* Up to sixteen limbs, whose numbers lie in the same order. */
+/* Up to sixteen limbs in lanes, in the order of the numbers of a limb. */
 typedef struct {
     _Alignas(64) IK2B_LIMB(IK2B_AS_LANE, IK2B_AS_LANES, IK2B_AS_LANE_MATRIX)
-    lane hard; /* 1 for limbs that a stage could not settle */
+    lane hard; /* 1 for limbs that a pass could not settle */
     ik2b_task task;
-    int lanes; /* IK2B_LANES, which the compiler must not know: it would unroll the loops */
+    int lanes; /* IK2B_LANES, hidden from the compiler, which would unroll the loops */
 } limbs;
 /* clang-format on */
 
 _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
                "a limb's numbers and the lanes lie in the same order");
 
-/* The place of a number among those of a limb, and of its lane among those of a tile. */
+/* The index of a number in a limb, which is also the index of its lane in a tile. */
 #define IK2B_AT(name) ((int)(offsetof(limb, name) / sizeof(double)))
 
 #define IK2B_TAKE_NUMBER(name) one.name = part->name[k];
@@ -146,8 +147,9 @@ _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
         part->name[i / rows][i % rows][k] = one.name[i / rows][i % rows];                          \
     }
 
-/* a or b, without a branch that the compiler could make of a condition used several times. gcc has
- * no vectors of SSE2 for it where the condition joins two comparisons: there `?:` does better. */
+/* `a` if `first`, else `b`. Compilers may make a branch of a condition that is used several times;
+ * these operations on bits have none. Where the condition joins two comparisons, gcc makes no vectors
+ * of SSE2 of them, and `?:` does better. */
 IK2B_IN_LINE double
 chosen(bool first, double a, double b)
 {
@@ -164,14 +166,14 @@ chosen(bool first, double a, double b)
     return a;
 }
 
-/* 1 or 0. */
+/* 1 if true, else 0. */
 IK2B_IN_LINE double
 as_number(bool truth)
 {
     return chosen(truth, 1.0, 0.0);
 }
 
-/* Both, without a branch. */
+/* Whether both are true, without a branch. */
 IK2B_IN_LINE bool
 both(bool a, bool b)
 {
@@ -204,7 +206,8 @@ get_origin(double matrix[4][4], double dest[3])
     }
 }
 
-/* The bit of an option in `given` and `varying`; words other than the default have one, too. */
+/* The bit of an option in `given` and `varying`. The words `bend` and `roll` have a bit, too, which
+ * is set if they are not at their defaults. */
 enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING };
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
 
@@ -214,8 +217,8 @@ is_given(const ik2b_task *task, uint64_t bits)
     return (task->given & bits) != 0;
 }
 
-/* Squares of lengths between this and its inverse have products that are far from the ends of
- * double precision. */
+/* Squares of lengths between this and its inverse are ordinary: their products are far from the
+ * limits of double precision. */
 #define IK2B_LEAST_SQUARE 0x1p-124
 
 IK2B_IN_LINE bool
@@ -237,17 +240,18 @@ as_single(double number)
     return (double)(float)number;
 }
 
-/* The same flag. Of doubles alone gcc takes one vector of lanes at a time in AVX2, of singles and
- * doubles two: where a stage waits for one root or angle after another, the processor overlaps
- * them. It costs where a stage is full of matrices, for which there are too few registers. With 0
- * added, as gcc would compare singles, whose answers SSE2 cannot use for doubles. */
+/* The same flag, by way of single precision. With doubles alone, gcc processes one vector of lanes
+ * at a time in AVX2; with singles and doubles, two. The processor overlaps the two if a stage waits
+ * for one root or angle after another. This costs time in a stage full of matrices, for which there
+ * are too few registers. Without the added 0, gcc would compare singles, and SSE2 cannot use the
+ * results of such comparisons for doubles. */
 IK2B_IN_LINE double
 in_pairs(double flag)
 {
     return as_single(flag) + 0.0;
 }
 
-/* Nothing turns, where this is true. */
+/* Replaces a quaternion w, x, y, z by the identity if `cleared`. */
 IK2B_IN_LINE void
 clear_turn(bool cleared, double turn[4])
 {
@@ -256,9 +260,9 @@ clear_turn(bool cleared, double turn[4])
     }
 }
 
-/* The correction of a quaternion x, y, z, w of any length, the identity where this flag is set:
- * with as many digits as results have (Veltkamp 1968), so that what follows from a turn follows
- * from what is returned. */
+/* `dest`, the correction w, x, y, z of a quaternion x, y, z, w of any length; the identity if the
+ * flag `stays` is set. It is rounded to the digits of the results (Veltkamp 1968), so that all that
+ * is computed from it agrees with the correction that is returned. */
 IK2B_IN_LINE void
 give_turn(const limb *t, double q[4], double stays, double dest[4])
 {
@@ -277,8 +281,8 @@ inverse_root(double square)
     return chosen(square > 0.0, 1.0 / sqrt(square), 0.0);
 }
 
-/* Length of v and its inverse; both are 0 for a zero v, or one so short that the inverse would
- * overflow. False where a lane needs care. */
+/* The length of v and its inverse. Both are 0 if v is zero, or so short that the inverse would
+ * overflow. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 d3_measure(const double v[3], bool careful, double *length, double *inverse)
 {
@@ -294,16 +298,16 @@ d3_measure(const double v[3], bool careful, double *length, double *inverse)
     return is_ordinary(square);
 }
 
-/* v by 1 / its length, for a length near 1. */
+/* v times 1 / its length, for a length near 1. */
 IK2B_IN_LINE void
 d3_finish(const double v[3], double dest[3])
 {
     d3_scale(v, 1.5 - 0.5 * d3_dot(v, v), dest);
 }
 
-/* The unit vector of v's part across the unit axis; false where so little of v is across, by its
- * length, that a lane needs care. What is left of a v that was nearly along the axis leans towards
- * it by rounding: that part is taken away once more. */
+/* The unit vector of v's component across the unit axis. Returns false if this component is such a
+ * small share of v that the lane needs care. The component along the axis is removed twice: if v is
+ * nearly along the axis, rounding leaves some of it after the first time. */
 IK2B_IN_LINE bool
 d3_across(const double v[3], const double axis[3], double dest[3])
 {
@@ -334,16 +338,18 @@ any_lane(lane numbers)
     return any != 0;
 }
 
-/* The limbs from one lane on: a tile of which the first lanes are read and written. */
+/* The tile `t` moved on by `first` lanes, of which only the lanes that `t` still has may be read
+ * and written. */
 IK2B_IN_LINE limbs *
 lanes_from(limbs *t, int first)
 {
     return (limbs *)(void *)((double *)(void *)t + first);
 }
 
-/* A stage, or a list of stages that ends with NULL: with care for one limb, and a pass over all
- * lanes in the build that runs. It is asked for where all of the options `all` are given, any of
- * `any` (or that is 0), and none of `none`. */
+/* A stage, or a list of stages that ends with NULL. `settle` runs a stage with care for one limb;
+ * `pass` returns the pass over all lanes in the build that runs. A call runs the stage if all of
+ * the options `all` are given, any of the options `any` (or `any` is 0), and none of the options
+ * `none`. */
 typedef void ik2b_pass(limbs *t);
 typedef struct ik2b_stage {
     void (*settle)(limb *t);
@@ -352,11 +358,12 @@ typedef struct ik2b_stage {
     uint64_t all, any, none;
 } ik2b_stage;
 
-/* A pass over all lanes without care: of name##_body(limb *t, bool careful), which then has no
- * branch and tells whether it could settle the limb; with care it settles every limb there is, with
- * the same digits. A pass takes the numbers that are read and gives those of one part that are
- * written; compilers leave out all others. In the end the limbs that some pass could not settle go
- * through all stages one by one, with care, as few rows do at once. */
+/* Makes a pass over all lanes without care from name##_body(limb *t, bool careful). Without care,
+ * the body has no branch and returns whether it could settle the limb. With care, it settles every
+ * limb, with the same digits. The pass loads the numbers that the body reads and stores those of
+ * the group `results` that the body writes; compilers leave out all others. At the end, the limbs
+ * that some pass could not settle go through all stages one by one, with care. Few rows go that way
+ * at once. */
 #define IK2B_PASS(name, results)                                                                   \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
@@ -388,7 +395,8 @@ typedef struct ik2b_stage {
     static const ik2b_stage name##_stage = {                                                       \
         .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
 
-/* Makes name##_stage of an expression with `t` and `careful`, which writes this part of a limb. */
+/* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
+ * limb. */
 #define IK2B_STAGE(name, results, expression, ...)                                                 \
     IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
     {                                                                                              \
@@ -402,7 +410,7 @@ typedef struct ik2b_stage {
     IK2B_PASS(name, results)                                                                       \
     IK2B_STAGE_OF(name, __VA_ARGS__)
 
-/* The condition of a stage that every call asks for. */
+/* The condition of a stage that every call runs. */
 #define IK2B_ALWAYS .any = 0
 
 #endif

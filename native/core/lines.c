@@ -2,41 +2,46 @@
  *
  * Lines and rays through a mesh.
  *
- * A line is made the axis of its own space by a shear, in which its longest component is z, and a
- * triangle is met where its shadow on the plane z = 0 holds the origin (Woop, Benthin and Wald
- * 2013, "Watertight Ray/Triangle Intersection"). What decides is exact, so that neighbours agree:
- * - A corner is sheared alone, and has one shadow in all triangles that share it.
- * - On which side of an edge's shadow the origin lies is the sign of a difference of two products.
- *   Rounded products never stand in the wrong order, and where they are equal, their rounding
- *   errors decide.
- * - The shear is rounded alike for boxes, and each step of it is monotone, so the shadow of a box
- *   holds those of its triangles without any margin.
- * - Where the origin lies on an edge's shadow, or a corner's, the distance is computed from that
- *   alone, to the same last bit in all triangles that share it: equal distances are one place.
+ * A shear makes the line the z axis of a space of its own, in which z is the coordinate of the
+ * line's longest component. The line meets a triangle if the triangle's shadow, its projection on
+ * the plane z = 0, contains the origin (Woop, Benthin and Wald 2013, "Watertight Ray/Triangle
+ * Intersection"). All decisions are exact, so that neighbouring triangles agree:
+ * - Each corner is sheared by itself, so it has one shadow in all triangles that share it.
+ * - The side of an edge's shadow on which the origin lies is the sign of a difference of two
+ *   products. Rounding never reverses the order of two products; if the rounded products are
+ *   equal, their rounding errors decide.
+ * - Boxes are sheared with the same roundings, and each step of the shear is monotone. The shadow
+ *   of a box therefore contains the shadows of its triangles without any margin.
+ * - If the origin lies on the shadow of an edge or a corner, the distance is computed from that
+ *   edge or corner alone. It has the same last bit in all triangles that share the edge or
+ *   corner: equal distances are one place.
  */
 #include "tree.h"
 
 #include <stdlib.h>
 
-/* A weighed sum of three distances is off by at most so many roundings: those of each shadow are 3
- * halves, and 7 those of an area. */
+/* A weighted sum of three distances is off by at most this many roundings: each shadow counts 3
+ * halves, each area 7. */
 #define ROUNDINGS 21.0
 
+/* A line in its own space. `axes` are the coordinates that serve as x, y and z; z is that of the
+ * direction's longest component. `enter` and `leave` are indices of the bounds of a box: [0] and
+ * [1] the ends in z where the box's shadow reaches least and most in x and y, [2] those where the
+ * line comes in and goes out. */
 typedef struct {
-    int axes[3];             /* which coordinates are x, y and z; z is the direction's longest */
-    int enter[3], leave[3];  /* elements of bounds: ends of z where shadows reach least and most in
-                                x and y, and where the line comes in and goes out */
-    double origin[3];        /* in the order of axes */
-    double shear[2], length; /* x and y of the line for each unit of z, and its own length */
+    int axes[3];
+    int enter[3], leave[3];
+    double origin[3];        /* in the order of `axes` */
+    double shear[2], length; /* x, y and signed length of the line for each unit of z */
 } line;
 
-/* Where a line meets a triangle. */
+/* The place where a line meets a triangle. */
 typedef struct {
     double distance;
     bool shared; /* on an edge or a corner */
 } meeting;
 
-/* false: bad numbers or no direction. */
+/* Returns false if a number is not finite or the direction is zero. */
 static bool
 set_line(line *l, const double origin[3], const double direction[3])
 {
@@ -63,14 +68,14 @@ set_line(line *l, const double origin[3], const double direction[3])
     return true;
 }
 
-/* x or y of the shadow of a point with these coordinates. */
+/* x (i = 0) or y (i = 1) of the shadow of a point, whose coordinate on that axis is `place`. */
 static inline double
 shadow(const line *l, int i, double place, double z)
 {
     return (place - l->origin[i]) - l->shear[i] * (z - l->origin[2]);
 }
 
-/* How far along the line a point with this z is. */
+/* The distance along the line of a point with this z. */
 static inline double
 distance_of(const line *l, double z)
 {
@@ -90,7 +95,7 @@ meets_box(const line *l, const double bounds[6])
     return true;
 }
 
-/* The sign of cross(a, b). */
+/* The exact sign of the z component of cross(a, b). */
 static inline int
 turn_of(const double a[3], const double b[3])
 {
@@ -109,23 +114,24 @@ clamp_to(double place, double a, double b)
     return a < b ? larger(a, smaller(b, place)) : larger(b, smaller(a, place));
 }
 
-/* Whether one end of an edge comes before the other, however it is given. */
+/* Whether `a` comes before `b`, in an order that does not depend on how a triangle lists an
+ * edge. */
 static bool
 comes_first(const double a[3], const double b[3])
 {
     return a[0] != b[0] ? a[0] < b[0] : a[1] != b[1] ? a[1] < b[1] : a[2] < b[2];
 }
 
-/* The distance sum / whole, between a and b. One that the error of the sum does not tell from 0 is
- * 0, so that rays that start on a mesh meet it. */
+/* The distance sum / whole, clamped to the range from a to b. It is 0 if `sum` is not greater than
+ * its rounding error, so that rays that start on a mesh meet it. */
 static inline double
 settle(double sum, double whole, double error, double a, double b)
 {
     return clamp_to(fabs(sum) > error ? sum / whole : 0.0, a, b);
 }
 
-/* The distance on an edge whose shadow holds the origin: that of its ends, each weighed by the
- * shadow between the origin and the other. */
+/* The distance of an edge whose shadow contains the origin: the distances of the two ends, each
+ * weighted by the length of the shadow between the origin and the other end. */
 static double
 distance_on_edge(const double a[3], const double b[3])
 {
@@ -140,7 +146,7 @@ distance_on_edge(const double a[3], const double b[3])
     return settle(a[longer] * b[2] - b[longer] * a[2], a[longer] - b[longer], error, a[2], b[2]);
 }
 
-/* The error of a sum of distances, of at most `far`, each weighed by an area. */
+/* The greatest rounding error of a sum of distances, each at most `far` and weighted by an area. */
 static double
 error_inside(double corners[3][3], double far)
 {
@@ -151,8 +157,8 @@ error_inside(double corners[3][3], double far)
     return ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far;
 }
 
-/* The distance in the middle of a triangle: that of its corners, each weighed by the area of the
- * shadow between the origin and the edge opposite. */
+/* The distance of a triangle whose shadow contains the origin: the distances of the corners, each
+ * weighted by the area of the shadow between the origin and the edge opposite the corner. */
 static double
 distance_inside(double corners[3][3])
 {
@@ -202,12 +208,12 @@ meet_triangle(const line *l, const tree_triangle *triangle, meeting *found)
 
 /* Crossings */
 
-/* What the line of a row meets; shared places are not joined yet. */
+/* The line of a row and its crossings, in which shared places are not joined yet. */
 typedef struct {
     line line;
     ptrdiff_t row;
     ik2b_crossings *found;
-    double reach; /* INFINITY, or less than all distances where there is no memory */
+    double reach; /* INFINITY; -INFINITY, which ends the search, if there is no memory */
 } line_query;
 
 static inline double
@@ -217,7 +223,8 @@ start_on_line(const void *asked, const double bounds[6])
     return meets_box(&self->line, bounds) ? 0.0 : NAN;
 }
 
-/* Rows are negative where a place is shared, until they are joined. */
+/* Adds a crossing if the line meets the triangle. A shared place has the row -1 - row until
+ * join_crossings. */
 static inline void
 add_crossing(void *asked, const tree_triangle *triangle)
 {
@@ -241,7 +248,8 @@ add_crossing(void *asked, const tree_triangle *triangle)
         (ik2b_crossing){met.shared ? -1 - self->row : self->row, triangle->index, met.distance};
 }
 
-/* By distance; of those at one distance shared places come first, by their triangles. */
+/* Orders crossings by distance. At one distance, shared places come first; then triangles
+ * decide. */
 static int
 compare(const void *a, const void *b)
 {
@@ -255,12 +263,12 @@ compare(const void *a, const void *b)
     return left->triangle < right->triangle ? -1 : left->triangle > right->triangle;
 }
 
-/* Sorts the crossings from the first on, which are those of a row, and joins shared places. */
+/* Sorts the crossings of a row, which are those from `first` on, and joins shared places. */
 static void
 join_crossings(ik2b_crossings *list, ptrdiff_t first, ptrdiff_t row)
 {
     ptrdiff_t kept = first;
-    bool shared = false; /* whether the last kept was */
+    bool shared = false; /* whether the last crossing kept is a shared place */
     if (list->count - first > 1) {
         qsort(list->all + first, (size_t)(list->count - first), sizeof *list->all, compare);
     }
@@ -276,7 +284,7 @@ join_crossings(ik2b_crossings *list, ptrdiff_t first, ptrdiff_t row)
     list->count = kept;
 }
 
-/* The line of the next row; false where it is none. */
+/* Loads the line of the next row. Returns false if the row has none. */
 static bool
 load_line(line *l, const ik2b_array *point, const ik2b_array *along)
 {

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT
  *
  * Local transforms T(translation) R(rotation) S(scale) in tiles of sixteen lanes: sixteen joints of
- * one skeleton, or one joint of sixteen.
+ * one skeleton, or one joint of sixteen skeletons.
  */
 #ifndef IK2B_LOCAL_H
 #define IK2B_LOCAL_H
 
 #include "affine.h"
 
-/* Tiles whose numbers are collected before the first is used: one used at once would wait until the
- * copy has reached the cache. */
+/* The number of tiles whose numbers are collected before the first of them is used. A tile that is
+ * used at once would wait until its copy has reached the cache. */
 #define IK2B_AHEAD 8
 
-/* Some tiles of the arguments: how many bytes after the array's data the first lane of the first
- * tile lies, and how far it is to the next lane and to the next tile. */
+/* The places of some tiles of the arguments, in bytes: `first` is the offset of the first lane of
+ * the first tile from the array's data, `lane` the stride from lane to lane, `tile` that from tile
+ * to tile. */
 typedef struct {
     int lanes, tiles;
     ptrdiff_t first[IK2B_AGGREGATE_COUNT], lane[IK2B_AGGREGATE_COUNT], tile[IK2B_AGGREGATE_COUNT];
 } tile_places;
 
-/* Their numbers, packed. */
+/* The packed numbers of up to IK2B_AHEAD tiles. */
 typedef struct {
     _Alignas(64) double translation[IK2B_AHEAD][3 * IK2B_LANES];
     double rotation[IK2B_AHEAD][4 * IK2B_LANES], scale[IK2B_AHEAD][3 * IK2B_LANES];
 } local_numbers;
 
-/* Packs rows of `width` numbers as they are; in line with constant kind and width. */
+/* Packs rows of `width` numbers without conversion. Inlined: callers pass constant `kind` and
+ * `width`. */
 IK2B_IN_LINE void
 collect_known(const ik2b_array *array, const tile_places *places, int which, ik2b_kind kind,
               int width, char *dest)
@@ -52,7 +54,7 @@ collect_known(const ik2b_array *array, const tile_places *places, int which, ik2
     }
 }
 
-/* In line with a constant width. */
+/* Inlined: callers pass a constant `width`. */
 IK2B_IN_LINE void
 collect(const ik2b_array *array, const tile_places *places, int which, int width, double dest[])
 {
@@ -80,7 +82,8 @@ collect_numbers(const ik2b_array *args, const tile_places *places, local_numbers
     collect(&args[scale], places, scale, 3, dest->scale[0]);
 }
 
-/* The power of two that brings a number into [0.5, 1), as far as there is one. */
+/* The power of two that brings a number that is not negative into [0.5, 1), as far as double
+ * precision has one. */
 IK2B_IN_LINE double
 moderating_scale(double number)
 {
@@ -92,7 +95,7 @@ moderating_scale(double number)
     return number;
 }
 
-/* Linear parts of quaternions of any length; a zero one is the identity. */
+/* The rotation matrices of quaternions of any length; a zero quaternion is the identity. */
 IK2B_IN_LINE void
 rotation_lanes(double wxyz[4][IK2B_LANES], affine_lanes *dest)
 {
@@ -131,7 +134,7 @@ scale_lanes(double scale[3][IK2B_LANES], affine_lanes *m)
     }
 }
 
-/* The local transforms of one of the tiles. */
+/* The local transforms of one of the collected tiles. */
 IK2B_IN_LINE void
 find_locals(const ik2b_array *args, local_numbers *numbers, int tile, affine_lanes *dest)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Building a mesh: triangles without area are left out, the others sorted into a tree of boxes by
- * the surface area heuristic over bins (Wald 2007, "On fast Construction of SAH-based Bounding
+ * Building a mesh: triangles without area are left out. The others are sorted into a tree of boxes
+ * by the surface area heuristic over bins (Wald 2007, "On fast Construction of SAH-based Bounding
  * Volume Hierarchies").
  */
 #include "tree.h"
 
 #include <stdlib.h>
 
-/* A node of so many triangles is a leaf: testing them costs about as much as two more boxes. */
+/* A node of at most this many triangles is a leaf: testing them costs about as much as testing two
+ * more boxes. */
 #define LEAF_SIZE 4
-/* Wald's; more gain nothing. */
+/* Wald's number; more bins gain nothing. */
 #define BINS 16
-/* A triangle lower than so many roundings of its coordinates is a line that was rounded. */
+/* A triangle whose height is less than this many roundings of its coordinates counts as a line. */
 #define ROUNDINGS 4.0
 
-/* A triangle while the tree is built: its box and its number. */
+/* A triangle while the tree is built: its box and its index. */
 typedef struct {
     double bounds[6];
     ptrdiff_t index;
@@ -32,11 +33,11 @@ typedef struct {
     ptrdiff_t count;
 } bin;
 
-/* Where items are parted: by the bins that their middles along an axis fall into. */
+/* How items are divided into two parts: by the bins into which their middles along an axis fall. */
 typedef struct {
     int axis;
     double start, scale;
-    int last; /* bin of the first part */
+    int last; /* the last bin of the first part */
 } split;
 
 static void
@@ -85,7 +86,8 @@ bin_of(const split *s, const item *it)
     return !(place > 0.0) ? 0 : place < BINS ? (int)place : BINS - 1;
 }
 
-/* Puts items of one box into bins along the axis on which their middles lie farthest apart. */
+/* Puts the items of one box into bins along the axis on which their middles lie farthest apart.
+ * Sets the axis and the bins' places in `s`. */
 static void
 fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
 {
@@ -112,7 +114,8 @@ fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
     }
 }
 
-/* The last bin of the first part of least cost, or -1 where one bin holds all. */
+/* The last bin of the first part in the division of least cost, or -1 if one bin holds all
+ * items. */
 static int
 cheapest(const bin bins[BINS])
 {
@@ -139,7 +142,7 @@ cheapest(const bin bins[BINS])
     return best;
 }
 
-/* Brings the items of the first part to the front and returns their number. */
+/* Moves the items of the first part to the front and returns their number. */
 static ptrdiff_t
 part_items(item *items, ptrdiff_t count, const split *s)
 {
@@ -190,7 +193,7 @@ build_node(builder *b, ptrdiff_t place, ptrdiff_t first, ptrdiff_t count, int de
     build_node(b, children + 1, first + part, count - part, depth + 1);
 }
 
-/* Whether a triangle's corners lie on one line, as far as their rounding tells. */
+/* Whether a triangle's corners lie on one line to within their rounding. */
 static bool
 is_flat(double corners[3][3])
 {
@@ -214,7 +217,7 @@ load_triangle(const double *vertices, const ptrdiff_t *indices, tree_triangle *t
     }
 }
 
-/* Lists the triangles with area; returns their number. */
+/* Lists the triangles with area and returns their number. */
 static ptrdiff_t
 list_items(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count, item *items)
 {
@@ -235,14 +238,14 @@ list_items(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count, 
     return kept;
 }
 
-/* Memory of `count` elements, of at least one. */
+/* Zeroed memory for `count` elements, at least for one. */
 static void *
 allocate(ptrdiff_t count, size_t size)
 {
     return calloc((size_t)(count > 0 ? count : 1), size);
 }
 
-/* Builds the tree over the items listed. false: no memory. */
+/* Builds the tree over the listed items. Returns false if there is no memory. */
 static bool
 build_tree(ik2b_mesh *mesh, item *items)
 {

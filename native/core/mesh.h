@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * A triangle mesh that answers lines, rays and nearest points for many rows, without Python.
+ * A triangle mesh that answers queries by lines, rays and points for many rows, without Python.
  *
  * WHAT IS MET. A triangle is closed: its edges and corners belong to it. A line meets a mesh in
- * places; one on an edge or corner that triangles share is one place, whichever and however many
- * they are, and no line slips through between two triangles that share an edge (lines.c tells how).
- * Triangles without area are never met, nor nearest, and lines do not meet triangles that they lie
- * in. Whether triangles share a corner is told by its coordinates.
+ * places. A place on an edge or a corner is one place, however many triangles share it, and no line
+ * slips through between two triangles that share an edge (lines.c says how). Triangles without area
+ * are never met and never nearest. A line does not meet triangles in whose plane it lies. Triangles
+ * share a corner if its coordinates are equal.
  *
- * UNITS. Any one unit of length; coordinates between 1e-75 and 1e75 keep their squares' squares in
- * double precision. A normal is the unit vector that cross(b - a, c - a) points along.
+ * UNITS. Any one unit of length. Coordinates between 1e-75 and 1e75 have fourth powers within
+ * double precision. The normal of a triangle a, b, c is the unit vector along cross(b - a, c - a).
  *
- * OWNERSHIP. A mesh copies what it is built from and does not change afterwards, so threads may ask
- * it at once. Asking allocates nothing but the list of crossings. A row with a number that is not
- * finite, or without a direction, meets nothing.
+ * OWNERSHIP. A mesh copies the arrays from which it is built and does not change afterwards, so
+ * several threads may query it at once. Queries allocate nothing but the list of crossings. A row
+ * with a number that is not finite, or with a zero direction, meets nothing.
  */
 #ifndef IK2B_MESH_H
 #define IK2B_MESH_H
@@ -24,40 +24,40 @@
 
 typedef struct ik2b_mesh ik2b_mesh;
 
-/* Builds a mesh of `count` triangles, three indices of vertices each; vertices are finite, three
- * coordinates each. NULL: no memory. */
+/* Builds a mesh of `count` triangles, each of three indices of vertices. Vertices have three finite
+ * coordinates each. Returns NULL if there is no memory. */
 ik2b_mesh *ik2b_mesh_build(const double *vertices, const ptrdiff_t *triangles, ptrdiff_t count);
 void ik2b_mesh_free(ik2b_mesh *mesh);
 
-/* The number of triangles given. */
+/* The number of triangles given, including those without area. */
 ptrdiff_t ik2b_mesh_size(const ik2b_mesh *mesh);
 
-/* Three numbers each: least and greatest corner, NaN where no triangle has area; and the unit
- * normals of all triangles, zero for those without area. */
+/* Writes vectors of three numbers: the least and the greatest corner of the mesh, NaN if no
+ * triangle has area; then the unit normals of all triangles, zero for those without area. */
 void ik2b_mesh_measure(const ik2b_mesh *mesh, double *dest);
 
-/* One place where the line of a row meets the mesh, at a signed distance along its unit direction.
- * Of triangles that share the place, the first. */
+/* One place where the line of a row meets the mesh, at a signed distance along the line's unit
+ * direction. `triangle` is the first of the triangles that share the place. */
 typedef struct {
     ptrdiff_t row, triangle;
     double distance;
 } ik2b_crossing;
 
-/* As many as were found; `all` is to be freed by ik2b_crossings_free. */
+/* A list of `count` crossings, with memory for `room`. Free it by ik2b_crossings_free. */
 typedef struct {
     ptrdiff_t count, room;
     ik2b_crossing *all;
 } ik2b_crossings;
 
-/* All places where lines meet the mesh, by row and then by distance. false: no memory; what was
- * found up to there is in the list. */
+/* Finds all places where lines meet the mesh, sorted by row and then by distance. Returns false if
+ * there is no memory; the list then holds the crossings found so far. */
 enum { IK2B_CROSSINGS_POINT, IK2B_CROSSINGS_DIRECTION, IK2B_CROSSINGS_COUNT };
 bool ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
                          ik2b_crossings *found);
 void ik2b_crossings_free(ik2b_crossings *found);
 
-/* The first place that a ray from its origin on meets, the origin included. Outputs: point, normal
- * and triangle (IK2B_I64); NaN and -1 where nothing is met. */
+/* Finds the first place that each ray meets, its origin included. Outputs: point, normal and
+ * triangle (IK2B_I64); NaN and -1 if nothing is met. */
 enum {
     IK2B_CAST_ORIGIN,
     IK2B_CAST_DIRECTION,
@@ -68,7 +68,7 @@ enum {
 };
 ik2b_function ik2b_mesh_cast;
 
-/* The nearest point of the mesh. Outputs as those of ik2b_mesh_cast. */
+/* Finds the point of the mesh nearest to each point. The outputs are those of ik2b_mesh_cast. */
 enum {
     IK2B_NEAREST_POINT,
     IK2B_NEAREST_OUT_POINT,

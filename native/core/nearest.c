@@ -4,7 +4,7 @@
  */
 #include "tree.h"
 
-/* Where it is asked for, and the nearest point; distances are squared. */
+/* The point of a query, and the nearest point of the mesh found so far; distances are squared. */
 typedef struct {
     double at[3];
     tree_hit best;
@@ -23,7 +23,7 @@ offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
     }
 }
 
-/* The nearest point of an edge. */
+/* The point of the edge from `a` to `b` that is nearest to `p`. */
 static inline void
 nearest_on_edge(const double p[3], const double a[3], const double b[3], double dest[3])
 {
@@ -41,8 +41,9 @@ nearest_on_edge(const double p[3], const double a[3], const double b[3], double 
     }
 }
 
-/* The point of a triangle under p, where p lies over it: its corners weighed by the areas between
- * that point and the edges opposite, times the normal's length. */
+/* Whether `p` lies over the triangle; then `dest` is the projection of `p` on it. That is the sum
+ * of the corners, each weighted by the area between the projection and the opposite edge (times the
+ * length of the normal, which cancels). */
 static inline bool
 is_over(const double p[3], const double (*corners)[3], double dest[3])
 {
@@ -69,8 +70,8 @@ is_over(const double p[3], const double (*corners)[3], double dest[3])
     return true;
 }
 
-/* A point over a triangle is nearest to the one under it, any other to an edge. All edges are asked
- * nevertheless: of a triangle that is nearly a line, rounding may not tell which. */
+/* A point over a triangle is nearest to its projection, any other point to an edge. All edges are
+ * tried nevertheless: for a triangle that is nearly a line, rounding may give the wrong case. */
 static inline void
 see_triangle(void *asked, const tree_triangle *triangle)
 {
@@ -86,7 +87,7 @@ see_triangle(void *asked, const tree_triangle *triangle)
     }
 }
 
-/* The squared distance of a box, 0 inside. */
+/* The squared distance from the point to a box, 0 inside it. */
 static inline double
 square_to_box(const void *asked, const double bounds[6])
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Options of limbs: where they lie, what follows from them, and what one has for all rows.
+ * Options of limbs: where they are stored, which numbers are derived from them, and which of them
+ * have one value for all rows.
  */
 #include "solver.h"
 
@@ -14,9 +15,9 @@ const ik2b_option ik2b_options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POSE(AS_OPTION)}
 /* The bits of options that are numbers. */
 static const uint64_t NUMBERS = 0 IK2B_OPTIONS_OF_POSE(BIT_OF_NUMBER);
 
-/* What follows from options */
+/* Numbers derived from options */
 
-/* Weights and angles as the stages need them. */
+/* Clamps and combines weights and angles as the stages need them. */
 IK2B_IN_LINE bool
 prepare_numbers_body(limb *t, bool careful)
 {
@@ -40,8 +41,8 @@ prepare_numbers_body(limb *t, bool careful)
 
 IK2B_PASS(prepare_numbers, IK2B_GIVEN)
 
-/* The options that need each angle; the cone keeps the inner angle within its limits, given or not.
- */
+/* For each angle, the options that need its sine and cosine. The cone needs the limits of the inner
+ * angle even if they are not given. */
 static const uint64_t USES_OF_ANGLE[IK2B_ANGLES] = {
     IK2B_BIT(TWIST),
     IK2B_BIT(CONE_ANGLE),
@@ -62,7 +63,8 @@ resolve_angle_lanes(limbs *t, int i)
     }
 }
 
-/* Marks rows of which an option that varies is not finite, or one of all rows. */
+/* Sets bad_options to NaN in the rows where an option that varies is not finite, or in all rows if
+ * an option with one value is not finite. */
 IK2B_IN_LINE void
 check_options(limbs *t, double bad_options)
 {
@@ -127,7 +129,7 @@ ik2b_prepare(limb *t)
 
 /* The beginning of a call */
 
-/* Whether one value of an option serves all rows. */
+/* Whether an option has one value for all rows. */
 static bool
 is_uniform(const ik2b_array *array, const ik2b_extent *extent)
 {

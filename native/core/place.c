@@ -52,7 +52,7 @@ miss_by_cone_body(limb *t, bool careful)
 
 IK2B_PASS(miss_by_cone, IK2B_SOLUTION)
 
-/* Few tiles have a row whose circle does not meet the cone. */
+/* Skips the pass in most tiles: few have a row whose circle does not meet the cone. */
 IK2B_IN_LINE void
 miss_if_apart_lanes(limbs *t, int together)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * ik2b_solve and ik2b_pole_of: points in, through the stages, and out.
+ * ik2b_solve and ik2b_pole_of: from points through the stages to points.
  */
 #include "bend.h"
 #include "frames.h"
 #include "place.h"
 #include "solver.h"
 
-/* The solution in the caller's space, rounded to the kind of the results. */
+/* The solution in the caller's space. The end's position is rounded to the kind of the results,
+ * because the miss is that of the result. */
 IK2B_IN_LINE bool
 leave_points(limb *t, bool careful)
 {
@@ -23,7 +24,7 @@ leave_points(limb *t, bool careful)
     return tell(t, careful);
 }
 
-/* Directions are given in the limb's own space. */
+/* Copies the directions, which are given in the limb's own space. */
 IK2B_IN_LINE bool
 take_directions(limb *t)
 {
@@ -40,7 +41,7 @@ see_limb(limb *t, bool careful)
     return both(good, measure(t, careful));
 }
 
-/* All stages of a call without options; an invalid row is refused after them. */
+/* All stages of a call without options. An invalid row is refused after the last of them. */
 IK2B_IN_LINE bool
 solve_plainly(limb *t, bool careful)
 {
@@ -77,7 +78,7 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     ik2b_run_solver(&solver, extent, args, call);
 }
 
-/* The pole that keeps the mid joint where it is; zero where nothing tells it. */
+/* The pole that keeps the mid joint where it is; zero if the limb is straight and has no hinge. */
 IK2B_IN_LINE bool
 read_pole(limb *t)
 {

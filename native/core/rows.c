@@ -54,7 +54,7 @@ can_join(const ik2b_extent *extent, const ik2b_array *args, int count, int d)
     return true;
 }
 
-/* Makes one dimension of d and the next. */
+/* Joins dimensions d and d + 1 into one. */
 static void
 join(ik2b_extent *extent, ik2b_array *args, int count, int d)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Walking over rows of strided arrays, and single rows in and out of double precision.
+ * Walking over the rows of strided arrays, and moving single rows into and out of double precision.
  */
 #ifndef IK2B_ROWS_H
 #define IK2B_ROWS_H
@@ -12,23 +12,24 @@
 
 typedef struct {
     const ik2b_extent *extent;
-    ik2b_array *args; /* data is moved from row to row */
+    ik2b_array *args; /* their data pointers move from row to row */
     int count;
     ptrdiff_t index[IK2B_MAX_DIMS];
 } ik2b_walk;
 
-/* The first row; false where there is none. */
+/* Goes to the first row, or by ik2b_walk_next to the next one. Returns false if there is none. */
 bool ik2b_walk_start(ik2b_walk *walk, const ik2b_extent *extent, ik2b_array *args, int count);
 bool ik2b_walk_next(ik2b_walk *walk);
 
-/* Moves the data of all arguments so many rows on along a dimension. */
+/* Moves the data pointers of all arguments on by `rows` rows along a dimension. */
 void ik2b_step(ik2b_array *args, int count, int dimension, ptrdiff_t rows);
 
-/* Joins dimensions that lie behind each other in all arguments and makes the longest the last, as
- * long loops need. The rows are the same, in another order. */
+/* Joins dimensions that are contiguous with each other in all arguments, and makes the longest
+ * dimension the last, because inner loops should be long. The rows are the same, in another
+ * order. */
 void ik2b_straighten(ik2b_extent *extent, ik2b_array *args, int count);
 
-/* The number that lies at a place, aligned or not. */
+/* The number at an address, aligned or not. */
 IK2B_IN_LINE double
 read_number(ik2b_kind kind, const char *place)
 {
@@ -54,7 +55,8 @@ write_number(ik2b_kind kind, char *place, double number)
     }
 }
 
-/* How far number i of a row lies from its first: of 1, 3, 4, or the 16 of a matrix. */
+/* The offset in bytes of number i of a row from the row's first number. `width` is 1, 3, 4, or 16
+ * for a matrix. */
 static inline ptrdiff_t
 offset_of(const ptrdiff_t inner[2], int width, int i)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows into limbs, through a function, and out: sixteen at a time, or one by one where they are
- * few.
+ * All rows of a call through the stages of its function: sixteen at a time, or one by one if there
+ * are few.
  */
 #include "solver.h"
 
@@ -9,19 +9,19 @@
 
 #include <float.h>
 
-/* More than any function has. */
+/* More stages than any function has. */
 #define MOST_STAGES 40
 
-/* What is on its way: one row, and sixteen. */
+/* The state of a call: one row, sixteen rows, and the stages. */
 typedef struct {
     limb row;
     limbs tile;
     const ik2b_solver *solver;
     ik2b_tiling tiling;
-    int count; /* of the stages that the call asks for, and of their passes */
+    int count; /* of the stages that the call runs, and of their passes */
     const ik2b_stage *stages[MOST_STAGES];
     ik2b_pass *passes[MOST_STAGES];
-    ik2b_move moves[IK2B_MAX_ARGUMENTS]; /* where options vary */
+    ik2b_move moves[IK2B_MAX_ARGUMENTS]; /* in use if options vary */
 } work;
 
 static void
@@ -45,7 +45,7 @@ is_asked(const ik2b_stage *stage, uint64_t given)
            !(given & stage->none);
 }
 
-/* The stages that are asked for, after those found so far. */
+/* Appends the stages that the call runs to those found so far. */
 static void
 add_stages(work *w, const ik2b_stage *const stages[])
 {
@@ -72,11 +72,12 @@ list_stages(work *w)
     add_stages(w, w->solver->stages);
 }
 
-/* What goes before all stages: with care, it is not done again. */
+/* A stage that runs before all others and only once: limbs that passes could not settle go through
+ * the other stages again, from their inputs, with care. */
 IK2B_STAGE(remove_scale, IK2B_INPUTS, remove_scale(t),
            .any = IK2B_BIT(ROOT_SCALE) | IK2B_BIT(MID_SCALE))
 
-/* An invalid row keeps its joints. */
+/* Gives an invalid row its present joints, corrections that are the identity, and IK2B_INVALID. */
 static void
 refuse(limb *t)
 {
@@ -90,7 +91,7 @@ refuse(limb *t)
     t->status = IK2B_INVALID;
 }
 
-/* All stages with care. */
+/* Runs all stages with care for one limb. */
 static void
 settle(const work *w, limb *t)
 {
@@ -103,7 +104,7 @@ settle(const work *w, limb *t)
     }
 }
 
-/* The same in all lanes. */
+/* Copies the options of one limb, and the numbers derived from them, to all lanes. */
 static void
 spread_options(limbs *t, const limb *from)
 {
@@ -118,7 +119,7 @@ spread_options(limbs *t, const limb *from)
     }
 }
 
-/* A limb that the passes could not settle. */
+/* Runs all stages with care for the limb in lane k, which the passes could not settle. */
 static void
 settle_lane(work *w, int k)
 {
@@ -158,7 +159,7 @@ run_tile(void *context, int rows)
     }
 }
 
-/* One row. */
+/* Loads one row, runs all stages with care, and stores the results. */
 static void
 run_row(const ik2b_array *args, void *context)
 {
@@ -199,7 +200,8 @@ has_tiles(const ik2b_extent *extent)
     return rows > IK2B_FEW;
 }
 
-/* What goes into a tile and out: the inputs, the options that vary, the outputs. */
+/* Lists the arguments that go into a tile and out of it: the inputs, the options that vary, the
+ * outputs. */
 static void
 list_moves(work *w)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * ik2b_solve_pose, ik2b_orient and ik2b_hinge_of: tiles of transforms in, through the stages, and
- * out.
+ * ik2b_solve_pose, ik2b_orient and ik2b_hinge_of: from transforms through the stages to corrections
+ * and hinges.
  */
 #include "frames.h"
 #include "place.h"
@@ -21,7 +21,7 @@ IK2B_STAGE(check_end_goal, IK2B_NOTHING, check_end(t, careful, t->given_end_goal
            .all = IK2B_BIT(END_GOAL))
 IK2B_STAGE(measure, IK2B_SEEN, measure(t, careful), IK2B_ALWAYS)
 
-/* The pose itself is the answer: nothing moves, nor rolls. */
+/* Sets `kept` if the present pose is the answer, because nothing moves and nothing rolls. */
 IK2B_IN_LINE bool
 keep_pose(limb *t, bool rolling)
 {
@@ -64,7 +64,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
     ik2b_run_solver(&solver, extent, args, call);
 }
 
-/* Gives a new bone the length of the present one; false where a lane needs care. */
+/* Scales the new bone to the length of the present one. Returns false if the lane needs care. */
 IK2B_IN_LINE bool
 keep_length(const double bone[3], bool careful, double new[3])
 {
@@ -81,8 +81,9 @@ keep_length(const double bone[3], bool careful, double new[3])
     return good;
 }
 
-/* New joints that bones of the present lengths point at, whatever lengths lie between the new ones;
- * and the unit hinge of the new pose, zero where it is straight and has none. */
+/* The new joints if bones of the present lengths point as the given new joints ask, whatever the
+ * distances between these; and, for `rolling`, the unit hinge of the new pose, zero if it is
+ * straight. */
 IK2B_IN_LINE bool
 aim_bones(limb *t, bool careful, bool rolling)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inside of a mesh: a binary tree of boxes over its triangles (bounding volume hierarchy), as flat
- * arrays.
+ * The inside of a mesh: a binary tree of boxes over its triangles (bounding volume hierarchy), in
+ * flat arrays.
  */
 #ifndef IK2B_TREE_H
 #define IK2B_TREE_H
@@ -9,16 +9,17 @@
 #include "mesh.h"
 #include "rows.h"
 
-/* Splits by cost end at this depth; halves follow, at most one a bit of a count. */
+/* From this depth on nodes are split into halves instead of by cost, at most once for each bit of a
+ * count. */
 #define IK2B_SPLIT_DEPTH 64
-/* A way through the tree keeps at most one node a level, and the two that it comes to. */
+/* The most nodes that a search keeps: one for each level of the tree, and two new children. */
 #define IK2B_STACK (IK2B_SPLIT_DEPTH + 8 * (int)sizeof(ptrdiff_t) + 2)
 
-/* Least corner, then greatest corner: x, y, z each. */
+/* A node. Its bounds are the least corner, then the greatest corner: x, y, z each. */
 typedef struct {
     double bounds[6];
-    ptrdiff_t first; /* of its triangles, or the first of its two children, which are neighbours */
-    ptrdiff_t count; /* of triangles; 0: it has children */
+    ptrdiff_t first; /* the first of its triangles, or of its two children, which are neighbours */
+    ptrdiff_t count; /* number of its triangles; 0: it has children */
 } tree_node;
 
 typedef struct {
@@ -26,14 +27,16 @@ typedef struct {
     ptrdiff_t index; /* among the triangles given */
 } tree_triangle;
 
-/* Only triangles with area are in the tree; the first node is its root, where there are any. */
+/* `size` triangles were given. The `count` triangles with area are in the tree, whose root, if
+ * there are any, is the first node. */
 struct ik2b_mesh {
     ptrdiff_t size, count;
     tree_triangle *triangles;
     tree_node *nodes;
 };
 
-/* The unit normal. The longest component is divided out first, as squares of small areas vanish. */
+/* The unit normal. The cross product is divided by its longest component first, because squares of
+ * small areas vanish. */
 static inline void
 triangle_normal(const tree_triangle *triangle, double dest[3])
 {
@@ -48,15 +51,15 @@ triangle_normal(const tree_triangle *triangle, double dest[3])
     d3_scale(dest, 1.0 / d3_norm(dest), dest);
 }
 
-/* A node still to be seen, and where its box begins. */
+/* A node that a search has still to visit, and where its box begins. */
 typedef struct {
     const tree_node *node;
     double start;
 } tree_step;
 
-/* Sees the triangles of all boxes that begin within reach, near boxes first. Where a box begins is
- * told by start_of, NaN where nothing in it can be met; see may shorten the reach. In line, with
- * constant functions. */
+/* Calls `see` for the triangles of all boxes that begin within reach, near boxes first. start_of
+ * returns where a box begins, NaN if nothing in the box can be met. `see` may shorten the reach.
+ * Inlined: callers pass constant functions. */
 IK2B_IN_LINE void
 search_tree(const ik2b_mesh *mesh, void *asked, const double *reach,
             double (*start_of)(const void *asked, const double bounds[6]),
@@ -95,12 +98,13 @@ search_tree(const ik2b_mesh *mesh, void *asked, const double *reach,
 
 /* The nearest place found. */
 typedef struct {
-    double far; /* any measure of its distance */
+    double far; /* its distance, in any measure */
     double point[3];
     const tree_triangle *triangle; /* NULL: none */
 } tree_hit;
 
-/* Whether a place so far away is the next: of two that are as near, that on the first triangle. */
+/* Whether a place at the distance `far` replaces the best one. Of two equally near places, the one
+ * on the first triangle is the best. */
 static inline bool
 is_next(const tree_hit *best, double far, const tree_triangle *triangle)
 {
@@ -108,7 +112,7 @@ is_next(const tree_hit *best, double far, const tree_triangle *triangle)
            (far == best->far && best->triangle && triangle->index < best->triangle->index);
 }
 
-/* Point, normal and index into the first of three outputs and on; NaN and -1 for nothing. */
+/* Stores point, normal and index of a hit in three outputs; NaN and -1 if there is no hit. */
 static inline void
 store_hit(const ik2b_array out[3], const tree_hit *hit)
 {

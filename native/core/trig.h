@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Sines, cosines and angles without a branch and without a call, so that loops over lanes become
- * vector instructions. Errors stay under 4e-16. The polynomials meet their functions at Chebyshev's
- * nodes; their even and odd powers are added up apart, as neither sum then waits for the other.
+ * Sines, cosines and angles without branches and calls, so that loops over lanes become vector
+ * instructions. Errors are less than 4e-16. The polynomials equal their functions at Chebyshev's
+ * nodes. Even and odd powers are summed separately, so that neither sum waits for the other.
  */
 #ifndef IK2B_TRIG_H
 #define IK2B_TRIG_H
@@ -10,16 +10,17 @@
 #include "ik2b.h"
 #include "vector.h"
 
-/* Beyond this angle too few digits of the part within a quarter turn are left. */
+/* For a greater angle, too few digits of the remainder within a quarter turn are left. */
 #define IK2B_LARGEST_ANGLE 1e6
 
-/* Half a turn's quarter in three parts; the first two have so few digits that products with whole
- * numbers of quarter turns are exact. */
+/* A quarter turn, pi / 2, in three parts. The first two have so few digits that their products with
+ * whole numbers of quarter turns are exact. */
 #define IK2B_QUARTER_HIGH 0x1.921fb544p+0
 #define IK2B_QUARTER_MIDDLE 0x1.0b4611a6p-34
 #define IK2B_QUARTER_LOW 0x1.3198a2e037073p-69
 
-/* The nearest whole number of one below 2^51: adding this leaves no room for a fraction. */
+/* The whole number nearest to a number below 2^51: a sum with 1.5 * 2^52 has no room for a
+ * fraction. */
 IK2B_IN_LINE double
 nearest_whole(double number)
 {
@@ -53,7 +54,7 @@ sine_and_cosine(double angle, double *sine, double *cosine)
     *cosine = quarter == 1.0 ? -onward : onward;
 }
 
-/* The same of any angle. */
+/* As sine_and_cosine, for any angle. */
 static inline void
 careful_sine_and_cosine(double angle, double *sine, double *cosine)
 {
@@ -70,7 +71,7 @@ angle_of(double y, double x)
 {
     double width = fabs(x), height = fabs(y);
     double less = smaller(width, height), more = larger(width, height);
-    bool beyond = less > 0.41421356237309503 * more; /* an eighth of half a turn */
+    bool beyond = less > 0.41421356237309503 * more; /* tan(pi / 8) */
     double numerator = beyond ? less - more : less, denominator = beyond ? less + more : more;
     double z = numerator / (denominator == 0.0 ? 1.0 : denominator), s = z * z, t = s * s;
     double even = 0.019175404711104935, odd = 0.03923044778479309;
@@ -90,7 +91,8 @@ angle_of(double y, double x)
     return y < 0.0 ? -angle : angle;
 }
 
-/* The sine and cosine of a part of the angle whose sine and cosine these are, of any length. */
+/* Replaces the sine and cosine of an angle by those of the angle times `part`. The sine and cosine
+ * given may both be multiplied by any positive number. */
 IK2B_IN_LINE void
 part_of_angle(double part, double *sine, double *cosine)
 {

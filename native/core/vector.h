@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Vectors, 3 x 3 matrices and quaternions (x, y, z, w) in double precision, which cglm does not
- * have. Names and shapes follow cglm's, destination last.
+ * have. Names and shapes follow cglm's, with the destination last.
  */
 #ifndef IK2B_VECTOR_H
 #define IK2B_VECTOR_H
@@ -12,8 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* In a loop that is to become vector instructions all that it calls must be in line; what several
- * functions call with care need not be. */
+/* A loop becomes vector instructions only if all functions that it calls are inlined
+ * (IK2B_IN_LINE). Functions that have several callers and are not called in such loops stay out of
+ * line (IK2B_APART). */
 #if defined(__GNUC__)
 #define IK2B_IN_LINE static inline __attribute__((always_inline))
 #define IK2B_APART __attribute__((noinline)) static
@@ -22,7 +23,7 @@
 #define IK2B_APART static
 #endif
 
-/* Of two numbers that are no NaN; fmax and fmin are calls. */
+/* The larger of two numbers, neither of them NaN; fmax and fmin would be calls. */
 static inline double
 larger(double a, double b)
 {
@@ -127,8 +128,9 @@ d3_largest(const double v[3])
     return larger(larger(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/* The power of two that brings a positive number into [0.5, 1), but no further than 2^1000 from 1:
- * exact to multiply with. From the bits of the number, because frexp and ldexp are calls. */
+/* The power of two that brings a positive number into [0.5, 1), limited to 2^-1000 to 2^1000.
+ * Multiplication by it is exact. It is made of the number's bits, because frexp and ldexp are
+ * calls. */
 static inline double
 power_of_two_under(double number)
 {
@@ -141,7 +143,7 @@ power_of_two_under(double number)
     return number;
 }
 
-/* Length of a vector whose square may overflow or vanish. */
+/* The length of a vector whose square may overflow or vanish. */
 static inline double
 d3_long_norm(const double v[3])
 {
@@ -154,8 +156,8 @@ d3_long_norm(const double v[3])
     return d3_norm(scaled) / scale;
 }
 
-/* v * s, where a v too long for that is shortened to 2^600: far beyond everything, and still
- * finite. */
+/* v * s. If the result would be longer than about 2^600, it is shortened to that length, which is
+ * farther away than everything else and still finite. */
 static inline void
 d3_scale_far(const double v[3], double s, double dest[3])
 {
@@ -163,7 +165,7 @@ d3_scale_far(const double v[3], double s, double dest[3])
     d3_scale(v, smaller(s, cap), dest);
 }
 
-/* Unit vector of any vector but zero, however long or short; returns its length. */
+/* The unit vector of v, which may have any length but zero. Returns the length of v. */
 static inline double
 d3_unit(const double v[3], double dest[3])
 {
@@ -174,8 +176,9 @@ d3_unit(const double v[3], double dest[3])
     return norm / scale;
 }
 
-/* Unit vector of a vector perpendicular to the unit axis. What little is left of one that was
- * nearly along the axis leans towards it by rounding: that part is taken away once more. */
+/* The unit vector of a vector that is perpendicular to the unit axis. If it is the short rest of a
+ * vector nearly along the axis, rounding makes it lean towards the axis; d3_reject removes that
+ * component once more. */
 static inline void
 d3_unit_across(const double v[3], const double axis[3], double dest[3])
 {
@@ -184,8 +187,8 @@ d3_unit_across(const double v[3], const double axis[3], double dest[3])
     d3_unit(dest, dest);
 }
 
-/* A unit vector perpendicular to v that depends on nothing else: v crossed with the axis it has
- * least of. */
+/* A unit vector perpendicular to v that depends on v alone: v crossed with the axis along which its
+ * component is least. */
 static inline void
 d3_perpendicular(const double v[3], double dest[3])
 {
@@ -215,7 +218,8 @@ d33_multiply(double a[3][3], double b[3][3], double dest[3][3])
     }
 }
 
-/* The matrix that maps cross products as m maps vectors; returns the determinant of m. */
+/* The cofactor matrix, which maps cross products as m maps vectors. Returns the determinant of
+ * m. */
 static inline double
 d33_cofactor(double m[3][3], double dest[3][3])
 {
@@ -225,14 +229,15 @@ d33_cofactor(double m[3][3], double dest[3][3])
     return d3_dot(m[0], dest[0]);
 }
 
-/* The sum of all squares. */
+/* The sum of the squares of all elements. */
 static inline double
 d33_square(double m[3][3])
 {
     return d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
 }
 
-/* The inverse; false where the columns lie in a plane to within the given ratio of volumes. */
+/* The inverse. Returns false if the determinant is at most `parallel` times the product of the
+ * columns' lengths: the columns then count as lying in one plane. */
 static inline bool
 d33_invert(double m[3][3], double parallel, double dest[3][3])
 {
@@ -280,7 +285,8 @@ d4_scale(double q[4], double s)
     }
 }
 
-/* Unit length; once more for what rounding left, which would count in full at a limb's end. */
+/* Scales q to unit length. The second step removes the rounding of the first, which would appear in
+ * full at a limb's end. */
 IK2B_IN_LINE void
 d4_unit(double q[4])
 {
@@ -288,7 +294,7 @@ d4_unit(double q[4])
     d4_scale(q, 1.5 - 0.5 * d4_square(q));
 }
 
-/* v turned by a quaternion w, x, y, z that rounding left near unit length. */
+/* v turned by a quaternion w, x, y, z whose length is 1 but for rounding. */
 IK2B_IN_LINE void
 d4_turn(const double source[4], const double v[3], double dest[3])
 {
@@ -301,7 +307,8 @@ d4_turn(const double source[4], const double v[3], double dest[3])
     }
 }
 
-/* The matrix of a quaternion w, x, y, z that rounding left near unit length, itself unit. */
+/* The matrix, exactly a rotation but for its own rounding, of a quaternion w, x, y, z whose length
+ * is 1 but for rounding. */
 IK2B_IN_LINE void
 d4_matrix(const double source[4], double dest[3][3])
 {
