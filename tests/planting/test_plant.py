@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -299,3 +302,26 @@ def test_frames_out_of_reach_are_counted_once_for_both_feet() -> None:
     plan = plant(clip, ground, Settings(use_hips=False))
     report = figures(clip, planted(clip, plan), plan, ground)
     assert report["after"]["short_frames"] == clip.frames
+
+
+ALONE = """
+import sys, time
+sys.path.append(sys.argv[1])
+import numpy as np
+from ik2bone import plant
+from walk import height_field, make_walk
+
+clip, ground = make_walk(seconds=9.0, fps=120.0).clip, height_field(lambda x, y: 0.1 * np.sin(2.0 * x))
+plant(clip, ground)
+process, thread = time.process_time(), time.thread_time()
+plant(clip, ground)
+process, thread = time.process_time() - process, time.thread_time() - thread
+print((process - thread) / thread)
+"""
+
+
+def test_a_plan_leaves_the_other_processors_alone() -> None:
+    # A product of long arrays with `@` wakes threads of OpenBLAS, which spin as long as the plan takes.
+    synthetic = Path(__file__).parents[1] / "synthetic"
+    told = subprocess.run([sys.executable, "-c", ALONE, synthetic], check=True, capture_output=True, text=True).stdout
+    assert float(told) < 0.3

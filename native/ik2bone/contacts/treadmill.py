@@ -38,7 +38,8 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
     # Level velocities are complex numbers: a product with a complex number turns and scales them.
     low, first = _low(feet.heights), unit(cross(feet.up, np.eye(3)[np.abs(feet.up).argmin()]))
     axes = first + 1j * cross(feet.up, first)
-    slow, travel = (np.asarray(ways @ axes, complex) for ways in (feet.velocities[low], feet.travel))
+    # See `rotations.dot` on why this is no `@`.
+    slow, travel = (np.asarray(np.einsum("...i,i", ways, axes)) for ways in (feet.velocities[low], feet.travel))
     floor = _treadmill(slow, travel.sum() / feet.frames)
     ways = np.full(len(travel), floor) if floor else _slide(slow, np.nonzero(low)[0], travel) * travel
     return np.outer(ways, axes.conj()).real, floor != 0.0
@@ -100,7 +101,7 @@ def _mode(velocities: Level) -> complex:
     # Five steps towards the place with the least sum of distances (Weiszfeld, 1937), which does not depend on the axes.
     for _ in range(5):
         weights = 1.0 / np.maximum(abs(velocities - mode), 1e-3)
-        mode = weights @ velocities / weights.sum()
+        mode = (weights * velocities).sum() / weights.sum()
     for closer in CLOSER:
         near = velocities[abs(velocities - mode) <= closer * _radius(mode)]
         if len(near):
