@@ -308,9 +308,10 @@ def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
     body, frames = output.task.body, output.task.frames
     # Only planting writes reports: contacts alone may come from a planted action whose source was restored.
     rows = (output.rows or []) if output.again and body.hips and output.record["report"] else []
-    known = Moving(output.armature).carried_by(body.hips) if rows else set()
-    known -= {limb.foot for limb in body.planned}
-    rows = [row for row in rows if row.get("anchor") and row["bone"] in known]
+    planned = {limb.foot for limb in body.planned}
+    rows = [row for row in rows if row.get("anchor") and row["bone"] not in planned]
+    carried = Moving(output.armature).carried_by(body.hips) if rows else set()
+    rows = [row for row in rows if row["bone"] in carried]
     before = _keyed_hips(output) if rows else None
 
     def tell(leg: float) -> Iterator[str]:

@@ -43,8 +43,7 @@ def hips_offset(
     leans: bool = True,
     wanted: Mask | None = None,
 ) -> Array:
-    """Return the translation (F, 3) of the hips: level with feet that stand elsewhere, then up or down so that legs
-    reach.
+    """The translation (F, 3) of the hips: level with feet that stand elsewhere, then up or down so that legs reach.
 
     Hips rise with the mean rise of the ground under the feet. They rise farther if the straighter leg would otherwise
     be more bent than in the clip, unless that leg lies rather than stands. Only legs that are `standing` (F, L) ask for
@@ -71,8 +70,7 @@ def hips_offset(
 
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
     side = np.sign((clip.hip - clip.ankle) @ clip.up)
-    moved = length_of(targets.ankle - clip.ankle - rise[:, None, None] * clip.up).max(axis=1)
-    wish = np.maximum(rise, np.minimum(heights(straightest(clip), side)[0].min(axis=1), rise + GAIN * moved))
+    wish = _wished(clip, targets, rise, heights(straightest(clip), side)[0].min(axis=1))
 
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)
@@ -90,6 +88,14 @@ def hips_offset(
             break
         height = height_within(reach)
     return level + height[:, None] * clip.up
+
+
+def _wished(clip: Clip, targets: Targets, rise: Array, straight: Array) -> Array:
+    """The heights (F,) that hips take if legs reach: at least the mean `rise` (F,) of the ground, and up to `straight`
+    (F,), where the straighter leg is as straight as in the clip. See GAIN.
+    """
+    moved = targets.ankle - clip.ankle - rise[:, None, None] * clip.up
+    return np.maximum(rise, np.minimum(straight, rise + GAIN * length_of(moved).max(axis=1)))
 
 
 def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float, wanted: Mask) -> Array:
