@@ -23,6 +23,9 @@ TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
 TOES_SHARE = 1.0 / 3.0
 # The length of a foot beyond the ankle, as a share of the shin, where it has no ball joint and its tail points up.
 PAW_SHARE = 0.15
+# Such a tail points up if it lies within this angle of the way back to the knee (cosine of 60 degrees). The tails of a
+# robot's feet are 95 degrees off, those that an importer invents for a fox's paws 35.
+UPWARD = 0.5
 # A limb has a hinge in the rest pose if it is bent by more than this sine (2 degrees).
 MEANT = 0.035
 # A knuckle is the first joint of a finger at a distance of at least KNUCKLES from the wrist, as a share of the forearm.
@@ -121,8 +124,9 @@ def _scales(limb: Limb, scale: dict[str, Array]) -> Array:
 def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     """The path (F, 3) of the ball: the head of the toe bone, or the tail of the foot bone.
 
-    A tail that points up is replaced by a point on the line of the shin. A toe bone under the foot gives a point that
-    is fixed to the foot. The ball of a leg without a foot is the leg's end, and that of a hand its palm.
+    A tail that points up along the shin in the rest pose is replaced by a point on the line of the shin. A toe bone
+    under the foot gives a point that is fixed to the foot. The ball of a leg without a foot is the leg's end, and that
+    of a hand its palm.
     """
     if not limb.is_leg:
         return _carry(world[limb.foot], find_palm(armature, limb)[0])
@@ -132,12 +136,10 @@ def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     if limb.toe:
         head, follows = world[limb.toe][:, :3, 3], armature.data.bones[limb.toe].parent.name == limb.foot
         return _carry(foot, _local(foot, head)) if follows else head
-    ankle, knee = foot[:, :3, 3], world[limb.shin][:, :3, 3]
-    tail = _carry(foot, np.array([0.0, armature.data.bones[limb.foot].length, 0.0]))
-    low = _lowest_quarter(ankle)
-    if np.median((tail - ankle)[low] @ UP) < 0.0:
-        return tail
-    return _carry(foot, _local(foot[low], ankle[low] + PAW_SHARE * (ankle - knee)[low]))
+    bone, bones = armature.data.bones[limb.foot], armature.data.bones
+    knee = bone.matrix_local.inverted() @ bones[limb.shin].head_local
+    points_up = knee.y > UPWARD * knee.length
+    return _carry(foot, np.array(-PAW_SHARE * knee if points_up else (0.0, bone.length, 0.0)))
 
 
 def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:

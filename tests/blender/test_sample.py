@@ -280,6 +280,17 @@ def test_a_foot_without_toes_ends_at_its_tail_or_under_the_ankle(bpy, addon, dat
     assert np.median(fox.clip.ball[:, wrists, 2] - fox.clip.ankle[:, wrists, 2]) < 0.0
 
 
+@pytest.mark.parametrize("degrees", [0.0, 20.0])
+def test_the_ball_of_a_foot_without_toes_does_not_depend_on_how_it_stands(bpy, addon, data, degrees):
+    """In this clip the tail of the right foot is over the ankle when the foot is low, and that of the left is not."""
+    armature = clips.load(bpy, data / "gltf/RobotExpressive_raylib.glb", "Robot_Running")
+    armature.rotation_mode, armature.rotation_euler = "XYZ", (np.radians(degrees), 0.0, 0.0)
+    sample, legs, _ = sampled(bpy, addon, armature)
+    for column, leg in enumerate(legs):
+        away = np.linalg.inv(sample.clip.foot[0, column]) @ np.append(sample.clip.ball[0, column], 1.0)
+        assert away[:3] == pytest.approx([0.0, armature.data.bones[leg.foot].length, 0.0], abs=1e-6)
+
+
 @pytest.mark.parametrize("mirrored", [1.0, -1.0])
 def test_hinge_of_the_rest_pose_is_told_where_that_is_bent(bpy, addon, mirrored):
     """As it is where the knee is well bent. The left one is moved forward by 0.05; the right leg rests straight."""
