@@ -11,7 +11,7 @@ import numpy as np
 
 from . import checks
 from .anchors.anchor import Anchor
-from .arrays import Array, Mask
+from .arrays import Array, Indices, Mask
 from .clip import JOINTS, Clip
 from .ground.query import Ground, cut_ground
 from .kept import Kept
@@ -103,6 +103,19 @@ class Plan:
         parts = {name: getattr(self, name)[frames] for name in BY_FRAME}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
         return replace(self, **parts, targets=self.targets.cut(first, last))
+
+    def held(self, starts: Indices) -> Plan:
+        """The same plan with each frame's row taken from the frame `starts` (F,) on which its pose begins.
+
+        A contact that is interrupted during a pose ends before that pose.
+        """
+        rows = {name: getattr(self, name)[starts] for name in BY_FRAME}
+        first, pose = np.unique(starts, return_inverse=True)
+        for name in ("contacts", "resting", "enforced"):
+            stands, whole = getattr(self, name)[first], np.logical_and.reduceat(getattr(self, name), first, axis=0)
+            stands[:-1] &= whole[:-1] | ~stands[1:]
+            rows[name] = stands[pose]
+        return replace(self, **rows, targets=self.targets.held(starts))
 
     def choose(self, limbs: Mask) -> Plan:
         """The same plan of some of its limbs (L,); the plan itself if these are all limbs."""

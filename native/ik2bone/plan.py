@@ -17,6 +17,7 @@ from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .hands.nearest import WITHIN
 from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
+from .held import flowing, pose_starts
 from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
@@ -88,8 +89,13 @@ def plant(
     clip = clip.having()
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
-    plan = _plant_where_made(keep, own, keep(as_ground, asked, own), settings, sole, offset)
     ground = keep(as_ground, asked, own)
+    # Held poses would not ride a support that moves.
+    starts = None if may_move(ground) else keep(pose_starts, own)
+    if starts is None:
+        plan = _plant_where_made(keep, own, ground, settings, sole, offset)
+    else:
+        plan = _plant_where_made(keep, keep(flowing, own, starts), ground, settings, sole, offset).held(starts)
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
     return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))

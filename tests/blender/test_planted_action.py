@@ -10,7 +10,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, outcome_of, plant, record_of, values_of
+from planted import bone_curves, heads, joints, outcome_of, plant, record_of, stood, values_of
 
 
 def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker, slope):
@@ -28,6 +28,24 @@ def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker,
     assert record["settings"]["use_hips"] is True
     assert {span["support"] for span in record["contacts"]} == {"Slope"}
     assert [foot["bone"] for foot in record["report"]["feet"]] == ["foot.L", "foot.R"]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_poses_that_stepped_keys_hold_are_held_in_the_planted_action(bpy, walker, slope, count):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for number in reversed(range(len(curve.keyframe_points))):
+            if (number % count) != 0:
+                curve.keyframe_points.remove(curve.keyframe_points[number], fast=True)
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+        curve.update()
+    plant(bpy, surface="Slope")
+    shown = joints(bpy, walker)
+    held = np.flatnonzero(np.arange(1, biped.LAST) % count)
+    assert np.abs(np.diff(shown, axis=0)[held]).max() < 1e-6
+    assert np.abs(np.diff(shown, axis=0)[count - 1 :: count]).max() > 0.05
+    assert stood(bpy, walker, biped.RISE)[1] < 1e-3
+    assert {span["bone"] for span in record_of(walker)["report"]["spans"]} == {"foot.L", "foot.R"}
 
 
 def test_only_leg_rotations_and_the_location_of_the_hips_are_rewritten(bpy, walker, slope):

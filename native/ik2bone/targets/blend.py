@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
-from ..arrays import Array, Mask, put_in
+from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.stance import Stance
 from ..curves import smoothstep
@@ -56,6 +56,10 @@ class Targets:
         standing = [a for a in self.anchors if a.stance.start < last and a.stance.end > first]
         arrays = {name: getattr(self, name)[first:last] for name in (*BY_LEG, "ride")}
         return Targets(**arrays, anchors=tuple(anchor.cut(first, last) for anchor in standing))
+
+    def held(self, starts: Indices) -> Targets:
+        """The targets with each frame's row taken from the frame `starts` (F,), and the same anchors."""
+        return replace(self, **{name: getattr(self, name)[starts] for name in (*BY_LEG, "ride")})
 
     def led_by(self, other: Targets) -> Targets:
         """These targets after the frames of `other`."""

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""Clips whose poses are held for some frames: animated on twos to fours, or at a lower rate than they are sampled."""
+
+import numpy as np
+
+from .arrays import Array, Indices
+from .checks import ROUNDING
+from .clip import JOINTS, Clip
+from .curves import quantile
+from .rotations import inverse_of, length_of, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
+
+# A pose that is held for longer (s) is a still. Animation on fours holds poses for 1/6 s.
+LONGEST = 0.17
+
+
+def pose_starts(clip: Clip) -> Indices | None:
+    """The first frame (F,) of the pose of each frame; None unless poses are usually held, and not as stills.
+
+    Four poses are the fewest that show what is usual.
+    """
+    changes = np.ones(clip.frames, bool)
+    steps = (np.diff(path, axis=0) for path in (clip.hip, clip.knee, clip.ankle, clip.ball, clip.tip))
+    changes[1:] = np.any([length_of(step).max(axis=1) > ROUNDING * clip.leg for step in steps], axis=0)
+    starts = np.flatnonzero(changes)
+    if len(starts) < 4:
+        return None
+    usual = quantile(np.diff(starts), 0.5)
+    return starts[changes.cumsum() - 1] if 2.0 <= usual <= LONGEST * clip.fps else None
+
+
+def flowing(clip: Clip, starts: Indices) -> Clip:
+    """The clip as it would be on ones: each pose goes evenly to the next. A still does so at its end, within `LONGEST`.
+
+    `starts` are those of `pose_starts`, on which the poses are those of the clip.
+    """
+    first, pose = np.unique(starts, return_inverse=True)
+    ends = np.append(first[1:], clip.frames)
+    following = np.append(first[1:], first[-1])[pose]
+    length = np.minimum(ends - first, int(LONGEST * clip.fps))[pose]
+    share = np.maximum(0.0, 1.0 - (ends[pose] - np.arange(clip.frames)) / length)[:, None, None]
+    inverse, parts = {name: inverse_of(getattr(clip, name)) for name in JOINTS}, dict[str, Array]()
+    for name, above in zip(JOINTS, (None, *JOINTS), strict=False):
+        own = getattr(clip, name) if above is None else inverse[above] @ getattr(clip, name)
+        own = _between(own, own[following], share)
+        parts[name] = own if above is None else parts[above] @ own
+    for name, bone in (("ball", "foot"), ("tip", "toe")):
+        own = move_points(inverse[bone], getattr(clip, name))
+        parts[name] = move_points(parts[bone], own + share * (own[following] - own))
+    return clip.having(**parts)
+
+
+def _between(matrices: Array, others: Array, share: Array) -> Array:
+    """Transforms (F, L, 4, 4) on the way from one to another, which turn and move evenly; `share` (F, 1, 1)."""
+    axes, other_axes = (nearest_rotations(each[..., :3, :3]) for each in (matrices, others))
+    turns = matrix_from_vector(share * vector_from_matrix(other_axes @ np.swapaxes(axes, -1, -2)))
+    between = matrices.copy()
+    between[..., :3, :3] = turns @ matrices[..., :3, :3]
+    between[..., :3, 3] += share * (others[..., :3, 3] - matrices[..., :3, 3])
+    return between

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Clips whose poses are held, as in animation on twos: planted like those on ones, and still held afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from ik2bone.clip import ARRAYS, JOINTS
+from ik2bone.held import flowing, pose_starts
+from ik2bone.plan import Settings, plant
+from ik2bone.rotations import length_of
+from walk import FLAT, HILLS, make_walk
+
+ON = [2, 3, 4]
+
+
+def rows(clip, frames):
+    return clip.having(**{name: getattr(clip, name)[frames] for name in ARRAYS})
+
+
+def on(count, clip):
+    """The clip with every pose held for `count` frames."""
+    return rows(clip, np.arange(clip.frames) // count * count)
+
+
+def largest(values):
+    return np.abs(values).max()
+
+
+@pytest.mark.parametrize("count", ON)
+def test_held_poses_are_held_after_planting(count) -> None:
+    clip = on(count, make_walk(fps=24.0).clip)
+    plan = plant(clip, HILLS)
+    after, same = plan.apply(clip), np.flatnonzero(np.arange(1, clip.frames) % count)
+    assert plan.anchors
+    assert max(largest(np.diff(getattr(after, name), axis=0)[same]) for name in JOINTS) == 0.0
+    assert not np.diff(plan.contacts, axis=0)[same].any()
+
+
+@pytest.mark.parametrize("count", ON)
+def test_a_clip_with_held_poses_is_planted_like_the_same_on_ones(count) -> None:
+    walk = make_walk(fps=24.0).clip
+    ones, held = (plant(clip, HILLS) for clip in (walk, on(count, walk)))
+    starts = np.arange(0, walk.frames, count)
+    assert largest(np.median(held.hips_offset - ones.hips_offset, axis=0)) < 0.01 * walk.leg
+    assert 0.65 < held.contacts[starts].sum() / ones.contacts[starts].sum() < 1.1
+    after = held.report()["after"]
+    assert max(after["drift"], after["penetration"]) < 0.002 * walk.leg
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+def test_the_first_frames_of_poses_are_found_where_poses_are_held(fps) -> None:
+    walk = make_walk(fps=fps).clip
+    assert pose_starts(walk) is None
+    for count in ON:
+        starts = pose_starts(on(count, walk))
+        assert starts is not None
+        assert starts.tolist() == (np.arange(walk.frames) // count * count).tolist()
+
+
+def test_stills_are_no_held_poses() -> None:
+    walk = make_walk(fps=24.0).clip
+    waits = rows(walk, np.concatenate([np.zeros(30, int), np.arange(walk.frames), np.full(30, walk.frames - 1)]))
+    blocked, still = on(8, walk), rows(walk, np.zeros(24, int))
+    assert all(pose_starts(clip) is None for clip in (waits, blocked, still, rows(walk, [0]), rows(walk, [0, 0, 1])))
+
+
+@pytest.mark.parametrize("count", ON)
+def test_flowing_poses_pass_through_the_held_ones_with_rigid_bones(count) -> None:
+    walk = make_walk(fps=24.0).clip
+    held = on(count, walk)
+    starts = pose_starts(held)
+    flow = flowing(held, starts)
+    first = np.unique(starts)
+    for name in ARRAYS:
+        assert getattr(flow, name)[first] == pytest.approx(getattr(held, name)[first], abs=1e-12)
+    for length in (flow.knee - flow.hip, flow.ankle - flow.knee, flow.ball - flow.ankle, flow.tip - flow.ball):
+        assert np.ptp(length_of(length), axis=0).max() < 1e-9
+    steps = length_of(np.diff(flow.hip, axis=0))[: first[-1]]
+    assert steps.std() < 0.02 * steps.mean()
+
+
+def test_a_still_between_held_poses_stays_still_until_its_end() -> None:
+    walk = make_walk(fps=24.0).clip
+    held = rows(walk, np.concatenate([np.arange(40) // 2 * 2, np.full(24, 40), np.arange(40, walk.frames) // 2 * 2]))
+    flow = flowing(held, pose_starts(held))
+    assert largest(np.diff(flow.hip[40:60], axis=0)) < 1e-12
+    assert largest(np.diff(flow.hip[62:66], axis=0)) > 0.01
+
+
+def test_settings_of_a_range_are_held_with_the_poses() -> None:
+    clip = on(2, make_walk(fps=24.0).clip)
+    strength = np.linspace(0.0, 1.0, clip.frames)
+    plan = plant(clip, FLAT, replace(Settings(), strength=strength))
+    assert plan.strength.tolist() == strength[np.arange(clip.frames) // 2 * 2].tolist()
