@@ -95,7 +95,8 @@ def plant(
     if starts is None:
         plan = _plant_where_made(keep, own, ground, settings, sole, offset)
     else:
-        plan = _plant_where_made(keep, keep(flowing, own, starts), ground, settings, sole, offset).held(starts)
+        held = replace(settings, marks=settings.marks and replace(settings.marks, starts=starts))
+        plan = _plant_where_made(keep, keep(flowing, own, starts), ground, held, sole, offset).held(starts)
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
     return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
@@ -149,7 +150,7 @@ def _plant_motion(
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
     if settings.contacts == "STORED" and settings.marks:
         alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
-        settings = replace(settings, marks=replace(settings.marks, alone=alone))
+        settings = replace(settings, marks=settings.marks.compared(*alone) if alone else settings.marks)
     floor, body = settings.only(*GROUND), settings.only(*BODY)
     sole = keep(lay_palms, clip, sole or keep(_measure_on, clip, ground, settings.only("direction")), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)

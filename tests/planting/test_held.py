@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.clip import ARRAYS, JOINTS
+from ik2bone.contacts.spans import Marks
 from ik2bone.held import flowing, pose_starts
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import length_of
@@ -48,6 +49,16 @@ def test_a_clip_with_held_poses_is_planted_like_the_same_on_ones(count) -> None:
     assert 0.65 < held.contacts[starts].sum() / ones.contacts[starts].sum() < 1.1
     after = held.report()["after"]
     assert max(after["drift"], after["penetration"]) < 0.002 * walk.leg
+
+
+@pytest.mark.parametrize("count", ON)
+def test_stored_contacts_of_held_poses_give_the_same_plan(count) -> None:
+    clip = on(count, make_walk(fps=24.0).clip)
+    plan = plant(clip, HILLS)
+    nothing = np.zeros_like(plan.resting)
+    again = plant(clip, HILLS, Settings(contacts="STORED", marks=Marks(plan.resting, nothing, nothing)))
+    assert (again.contacts == plan.contacts).all()
+    assert largest(again.rotations - plan.rotations) == 0.0
 
 
 @pytest.mark.parametrize("fps", [24.0, 60.0])

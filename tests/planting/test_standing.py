@@ -207,10 +207,10 @@ def test_stances_that_people_joined_stay_as_they_are_stored_and_so_do_those_besi
 
 def test_a_stored_stance_that_people_made_longer_is_no_longer_what_was_found() -> None:
     found = np.zeros((10, 1, 2), bool)
-    nothing, longer = np.zeros_like(found), found.copy()
-    found[2:6] = longer[2:7] = True
-    assert (Marks(found, nothing, nothing, alone=(found, found)).unedited(found) == found).all()
-    assert not Marks(longer, nothing, nothing, alone=(found, found)).unedited(found).any()
+    nothing, shorter, longer = np.zeros_like(found), found.copy(), found.copy()
+    shorter[3:5] = found[2:6] = longer[2:7] = True
+    assert (Marks(shorter, nothing, nothing, alone=(shorter, found)).standing_with(found) == found).all()
+    assert (Marks(longer, nothing, nothing, alone=(shorter, found)).standing_with(found) == longer).all()
 
 
 def test_stored_contacts_without_any_follow_the_ground_and_tell() -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import checks
-from ..arrays import Array, Mask
+from ..arrays import Array, Indices, Mask
 from ..curves import column_runs
 from .stance import stances
 
@@ -140,7 +140,8 @@ class Marks:
     is forbidden.
 
     `places` are those of enforced spans, with frames counted as in the masks. `alone` are the least and the most
-    contacts (F, L, 2) that a run without marks would store, if that is known.
+    contacts (F, L, 2) that a run without marks would store, if that is known. `starts` are the first frames (F,) of the
+    poses of a clip whose poses are held.
     """
 
     automatic: Mask
@@ -148,22 +149,34 @@ class Marks:
     forbidden: Mask
     places: tuple[Place, ...] = ()
     alone: tuple[Mask, Mask] | None = None
+    starts: Indices | None = None
 
     @property
     def standing(self) -> Mask:
         """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
-    def unedited(self, found: Mask) -> Mask:
-        """Contacts (F, L, 2): the stances of `found` for which a run without marks would store what is stored."""
-        unedited = np.zeros_like(found)
+    def compared(self, least: Mask, most: Mask) -> Marks:
+        """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
+
+        What it would store on a frame of a held pose is what it finds on any other frame of that pose.
+        """
+        if self.starts is not None:
+            first, pose = np.unique(self.starts, return_inverse=True)
+            least, most = np.logical_and.reduceat(least, first)[pose], np.logical_or.reduceat(most, first)[pose]
+        return replace(self, alone=(least, most))
+
+    def standing_with(self, found: Mask) -> Mask:
+        """The contacts (F, L, 2) by the spans, as in `found` for stances that a run without marks would store alike."""
+        standing = self.standing
         if self.alone is not None:
             least, most = self.alone
-            other = (least & ~self.standing) | (self.standing & ~most) | self.enforced
+            other = (least & ~standing) | (standing & ~most) | self.enforced
             # What people added to a stance, or joined it by, lies outside of what was found.
-            for span in stances(found | self.standing):
-                unedited[span.rows] = found[span.rows] & (not other[span.rows].any())
-        return unedited
+            for span in stances(found | standing):
+                if not other[span.rows].any():
+                    standing[span.rows] = found[span.rows]
+        return standing
 
     def applied(self, found: Mask, least: float = 0.0) -> Mask:
         """The contacts `found` (F, L, 2), with those that are enforced and without those that are forbidden.
@@ -183,14 +196,16 @@ class Marks:
         """The same marks on some of the frames."""
         first = frames.indices(len(self.automatic))[0]
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
-        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
+        starts = None if self.starts is None else np.maximum(self.starts[frames] - first, 0)
+        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places, starts=starts)
 
     def choose(self, limbs: Mask) -> Marks:
         """The same marks for some of the limbs (L,)."""
         numbers = np.cumsum(limbs) - 1
         places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
         alone = self.alone and (self.alone[0][:, limbs], self.alone[1][:, limbs])
-        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places, alone)
+        automatic, enforced, forbidden = (mask[:, limbs] for mask in (self.automatic, self.enforced, self.forbidden))
+        return Marks(automatic, enforced, forbidden, places, alone, self.starts)
 
     def moved(self, motion: Array) -> Marks:
         """The same marks with each place moved by a motion (F, 4, 4), as it is on the first frame of that place."""

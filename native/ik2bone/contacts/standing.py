@@ -71,8 +71,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     if mode == "STORED":
         # Runs do not store all frames on which feet are held. So the stances that nobody edited are taken as found
         # again.
-        unedited = marks.unedited(separate_spots(clip, contacts))
-        stored = marks.enforced if notes else marks.standing | unedited
+        stored = marks.enforced if notes else marks.standing_with(separate_spots(clip, contacts))
         return _locked(stored, stored, stored & marks.standing, marks, stored & ~marks.enforced)
     wanted = marks.enforced if notes else marks.applied(contacts, least)
     return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
