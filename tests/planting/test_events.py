@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Departures: how likely each instant is for a point that stands or slides to leave."""
+"""Gait events: how likely each instant is for a point that stands or slides to leave, and when feet strike."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone.contacts.detect import find_contacts
 from ik2bone.contacts.events import chances_of
+from ik2bone.contacts.stance import stances
 
 FRAMES = 40
 KNOTS = range(15, 36)
@@ -43,3 +45,30 @@ def test_chances_depend_neither_on_place_nor_on_an_even_slide_nor_on_direction()
     turn = np.array([[0.0, 0.6, 0.8], [1.0, 0.0, 0.0], [0.0, 0.8, -0.6]])
     moved = path @ turn.T + [40.0, -7.0, 900.0] + 0.02 * np.arange(FRAMES)[:, None]
     assert chances_of(moved, KNOTS) == pytest.approx(chances_of(path, KNOTS), abs=1e-6)
+
+
+def jogging(fps: int):
+    """Heel and ball (F, 1, 3) of a foot that strikes gently with its heel half a second from the start, slides on in
+    its shoe, slaps down its ball within 40 ms, and stands.
+    """
+    time = np.arange(1000) / 1000.0 - 0.5
+
+    def speed(*knots: tuple[float, float]):
+        return np.interp(time, *np.array(knots).T)
+
+    slide, still = speed((-0.15, 4.0), (0.0, 1.0), (0.03, 0.3), (0.06, 0.0)), np.zeros_like(time)
+    turn = speed((-0.05, 0.0), (0.0, 0.3), (0.04, 0.0))
+    heel = np.stack([slide, still, speed((-0.02, -0.55), (0.02, 0.0))], axis=-1)
+    ball = np.stack([slide + turn, still, speed((-0.06, 0.0), (0.01, -1.7), (0.04, 0.0))], axis=-1)
+    ends = np.array([0.0, 0.0, 0.0]), np.array([0.22, 0.0, 0.0])
+    return [
+        (end - np.cumsum(path[::-1], axis=0)[::-1] / 1000.0)[:: 1000 // fps, None]
+        for path, end in zip((heel, ball), ends, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("fps", [50, 100, 125, 200, 250])
+def test_foot_that_slaps_down_stands_from_its_gentle_heel_strike_on(fps) -> None:
+    """Jogs on force plates: contacts began at the slap of the ball, 30 ms late, as heels brake below the limit."""
+    (stance,) = stances(find_contacts(*jogging(fps), fps=fps, leg=1.0))
+    assert stance.start / fps == pytest.approx(0.5, abs=0.0201)
