@@ -18,14 +18,16 @@ def pose_starts(clip: Clip) -> Indices | None:
 
     Four poses are the fewest that show what is usual.
     """
-    changes = np.ones(clip.frames, bool)
-    steps = (np.diff(path, axis=0) for path in (clip.hip, clip.knee, clip.ankle, clip.ball, clip.tip))
-    changes[1:] = np.any([length_of(step).max(axis=1) > ROUNDING * clip.leg for step in steps], axis=0)
-    starts = np.flatnonzero(changes)
-    if len(starts) < 4:
+    still = np.ones(clip.frames - 1, bool)
+    for path in (clip.ankle, clip.hip, clip.knee, clip.ball, clip.tip):
+        still &= length_of(np.diff(path, axis=0)).max(axis=1) <= ROUNDING * clip.leg
+        # Where half of the poses are held, at least a third of the frames repeat the one before.
+        if 3 * np.count_nonzero(still) < len(still):
+            return None
+    starts = np.append(0, np.flatnonzero(~still) + 1)
+    if len(starts) < 4 or not 2.0 <= quantile(np.diff(starts), 0.5) <= LONGEST * clip.fps:
         return None
-    usual = quantile(np.diff(starts), 0.5)
-    return starts[changes.cumsum() - 1] if 2.0 <= usual <= LONGEST * clip.fps else None
+    return np.repeat(starts, np.diff(starts, append=clip.frames))
 
 
 def flowing(clip: Clip, starts: Indices) -> Clip:
