@@ -11,7 +11,7 @@
 /* A node of at most this many triangles is a leaf: testing them costs about as much as testing two
  * more boxes. */
 #define LEAF_SIZE 4
-/* Wald's number; more bins gain nothing. */
+/* Wald's number; more bins gain nothing. Nor do more bins than items. */
 #define BINS 16
 /* A triangle joins those before it if their box is at most this many times as large as the smaller
  * of the two: on a grid, two quads side by side have twice the box of one, more if they lie aslant.
@@ -42,7 +42,7 @@ typedef struct {
 
 /* How items are divided into two parts: by the bins into which their middles along an axis fall. */
 typedef struct {
-    int axis;
+    int axis, bins;
     double start, scale;
     int last; /* the last bin of the first part */
 } split;
@@ -90,7 +90,7 @@ static inline int
 bin_of(const split *s, const item *it)
 {
     double place = (middle(it, s->axis) - s->start) * s->scale;
-    return !(place > 0.0) ? 0 : place < BINS ? (int)place : BINS - 1;
+    return !(place > 0.0) ? 0 : place < s->bins ? (int)place : s->bins - 1;
 }
 
 /* Puts the items of one box into bins along the axis on which their middles lie farthest apart.
@@ -109,8 +109,9 @@ fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
         s->axis = width_of(middles, i) > width_of(middles, s->axis) ? i : s->axis;
     }
     s->start = middles[s->axis];
-    s->scale = BINS / width_of(middles, s->axis);
-    for (int b = 0; b < BINS; b++) {
+    s->bins = count < BINS ? (int)count : BINS;
+    s->scale = s->bins / width_of(middles, s->axis);
+    for (int b = 0; b < s->bins; b++) {
         clear_bounds(bins[b].bounds);
         bins[b].count = 0;
     }
@@ -124,20 +125,20 @@ fill_bins(const item *items, ptrdiff_t count, split *s, bin bins[BINS])
 /* The last bin of the first part in the division of least cost, or -1 if one bin holds all
  * items. */
 static int
-cheapest(const bin bins[BINS])
+cheapest(const bin *bins, int number)
 {
     double after[BINS], bounds[6], least = INFINITY;
     ptrdiff_t count = 0;
     int best = -1;
     clear_bounds(bounds);
-    for (int b = BINS - 1; b > 0; b--) {
+    for (int b = number - 1; b > 0; b--) {
         widen_bounds(bounds, bins[b].bounds, bins[b].bounds + 3);
         count += bins[b].count;
         after[b] = count ? box_area(bounds) * (double)count : -1.0;
     }
     clear_bounds(bounds);
     count = 0;
-    for (int b = 0; b < BINS - 1; b++) {
+    for (int b = 0; b < number - 1; b++) {
         widen_bounds(bounds, bins[b].bounds, bins[b].bounds + 3);
         count += bins[b].count;
         double cost = count ? box_area(bounds) * (double)count + after[b + 1] : INFINITY;
@@ -175,7 +176,7 @@ split_items(item *items, ptrdiff_t count, int depth)
         return count / 2;
     }
     fill_bins(items, count, &s, bins);
-    s.last = cheapest(bins);
+    s.last = cheapest(bins, s.bins);
     return s.last < 0 ? count / 2 : part_items(items, count, &s);
 }
 
