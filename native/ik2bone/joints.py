@@ -6,7 +6,7 @@ import numpy as np
 from .arrays import Array, Mask
 from .contacts.stance import STEP
 from .curves import hann_average, odd_window
-from .rotations import cross, inverse_of, length_of, level_part, move_points, unit
+from .rotations import cross, einsum, inverse_of, length_of, level_part, move_points, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
 # people of the test clips, who have 0.13 to 0.15 and 0.03 to 0.06.
@@ -48,9 +48,9 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     the direction `otherwise` (F, L, 3).
     """
     bend = cross(unit(hip - knee), unit(ankle - knee))
-    mean = np.einsum("flij,fli->lj", foot, bend)
+    mean = einsum("flij,fli->lj", foot, bend)
     # Averaged over half a stride, so that straight frames have a side too.
-    usual = hann_average(_turned_to(bend, unit(np.einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
+    usual = hann_average(_turned_to(bend, unit(einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
     known = length_of(usual) > STRAIGHT
     for leg in range(usual.shape[1]):
         usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]

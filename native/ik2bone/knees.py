@@ -9,7 +9,7 @@ from ._core import hinge_of
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
-from .rotations import cofactors, cross, dot, length_of, unit
+from .rotations import cofactors, cross, dot, einsum, length_of, unit
 
 # Sine of the bend (9 degrees) below which the bend of a single frame is mostly noise: it may go sideways or backwards.
 BENT = 0.15
@@ -61,7 +61,7 @@ def find_knees(clip: Clip) -> Knees:
     natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
     hinge = (1.0 - doubt)[..., None] * own + doubt[..., None] * usual
-    return Knees(hinge, np.einsum("flji,lj->fli", axes, usual), doubt)
+    return Knees(hinge, einsum("flji,lj->fli", axes, usual), doubt)
 
 
 def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
@@ -74,7 +74,7 @@ def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
     across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
     rest = np.zeros((clip.legs, 3)) if clip.rest_hinge is None else clip.rest_hinge
-    told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(np.einsum("flij,flj->li", axes, across))])
+    told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(einsum("flij,flj->li", axes, across))])
     return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]
 
 

@@ -15,6 +15,7 @@ from .results import PoseSolution
 from .rotations import (
     cross,
     dot,
+    einsum,
     inverse_of,
     length_of,
     matrix_from_vector,
@@ -40,7 +41,7 @@ def weaken(clip: Clip, targets: Targets, offset: Array, strength: Array) -> Targ
     present = clip.ankle + offset
     ankle = present + share * (targets.ankle - present)
     turn = matrix_from_vector(share * vector_from_matrix(targets.turn))
-    ball = ankle + np.einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
+    ball = ankle + einsum("flij,flj->fli", turn, clip.ball - clip.ankle)
     return replace(targets.copied(), ball=ball, turn=turn, rise=strength[:, None] * targets.rise)
 
 
@@ -87,7 +88,7 @@ def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, An
         return {"pole_weight": knees.doubt, "hinge": knees.hinge}
     inward = clip.scale[..., 0, :, None] * inverse_of(clip.thigh)[..., :3, :3]
     own, present, line, pole = (
-        np.einsum("flij,flj->fli", inward, way)
+        einsum("flij,flj->fli", inward, way)
         for way in (clip.knee - clip.hip, clip.ankle - clip.hip, asked - clip.hip, knees.poles(asked - clip.hip))
     )
     line = unit(line)

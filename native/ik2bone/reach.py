@@ -57,14 +57,10 @@ def toe_off_nears(standing: Mask) -> Array:
     """How near each foot is to toe-off (F, L), so that its heel may rise: from 0 to 1 in the last share `LEAD` of its
     stance, and 1 while it swings. A stance at the end of the clip has no toe-off: it is 0 there.
     """
-    near = np.ones(standing.shape)
+    left = np.zeros(standing.shape)
     for leg, start, end in column_runs(standing):
-        if end < len(standing):
-            left = np.arange(end - start, 0, -1) / (end - start)
-            near[start:end, leg] = smoothstep(1.0 - left / LEAD)
-        else:
-            near[start:end, leg] = 0.0
-    return near
+        left[start:end, leg] = np.arange(end - start, 0, -1) / (end - start) if end < len(standing) else 1.0
+    return smoothstep(1.0 - left / LEAD)
 
 
 def raise_heels_to_reach(

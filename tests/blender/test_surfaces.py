@@ -317,3 +317,25 @@ def test_meshes_of_the_same_vertices_and_corners_but_other_faces_are_told_apart(
     meshes = [make_mesh(bpy, "Mesh", vertices, of_mesh).data for of_mesh in faces]
     first, other, same = (addon("ground.meshes")._read(mesh, np.eye(4))[0] for mesh in meshes)
     assert first == same != other
+
+
+FACES = {
+    "quads": ([(0, 1, 2, 3)], 2),
+    "triangles and quads": ([(0, 1, 2), (3, 2, 5, 4), (0, 3, 6)], 4),
+    "a face of five corners": ([(0, 1, 2, 5, 3)], 3),
+}
+FOURTH = {"convex": (0, 2, 0.8), "concave": (1.8, 0.6, 0), "on a corner": (2, 0, 0.5), "infinite": (0, float("inf"), 0)}
+
+
+@pytest.mark.parametrize("fourth", FOURTH.values(), ids=FOURTH)
+@pytest.mark.parametrize(("faces", "count"), FACES.values(), ids=FACES)
+def test_faces_are_split_into_the_triangles_of_blender(bpy, addon, faces, count, fourth):
+    vertices = [(0, 0, 0), (2, 0, 0.5), (2, 2, -0.3), fourth, (0, 4, 0), (2, 4, 1), (-2, 1, 1)]
+    for turn in range(4):
+        mesh = make_mesh(bpy, "Mesh", vertices, [np.roll(face, turn).tolist() for face in faces]).data
+        mesh.calc_loop_triangles()
+        expected = [list(triangle.vertices) for triangle in mesh.loop_triangles]
+        corners = np.array([loop.vertex_index for loop in mesh.loops])
+        found = addon("ground.meshes")._triangles(mesh, np.array(vertices, np.float32), corners)
+        assert len(found) == count
+        assert found.tolist() == expected

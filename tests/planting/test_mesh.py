@@ -216,6 +216,21 @@ def test_triangles_without_area_are_never_met_nor_nearest():
     np.testing.assert_array_equal(mesh.bounds, [[0, 0, -9], [1, 1, -9]])
 
 
+def test_triangles_without_area_hide_none_of_their_neighbours():
+    rng = np.random.default_rng(7)
+    x, y = np.meshgrid(np.arange(5.0), np.arange(5.0))
+    vertices = np.stack([x, y, 0.1 * rng.standard_normal(x.shape)], axis=-1).reshape(-1, 3)
+    first = (5 * np.arange(4)[:, None] + np.arange(4)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, 1, 6], first + [0, 6, 5]], axis=1).reshape(-1, 3)
+    points = np.append(rng.uniform(0, 4, (200, 2)), np.ones((200, 1)), axis=1)
+    whole = Mesh(vertices, triangles).crossings(points, DOWN).triangle
+    for number in (1, 2, 3, 5):
+        places = np.arange(number, len(triangles), number)
+        index = np.delete(np.arange(len(triangles) + len(places)), places + np.arange(len(places)))
+        mixed = Mesh(vertices, np.insert(triangles, places, [0, 0, 0], axis=0))
+        np.testing.assert_array_equal(mixed.crossings(points, DOWN).triangle, index[whole])
+
+
 def test_a_line_meets_no_triangle_that_it_lies_in():
     upright = Mesh([[0.0, 0, 0], [1, 0, 0], [0, 0, 1]], [[0, 1, 2]])
     assert len(upright.crossings([[0.25, 0, 5.0], [0, 0, 5.0]], DOWN).row) == 0

@@ -12,7 +12,7 @@ from ..contacts.spans import Place
 from ..contacts.stance import Stance
 from ..contacts.standing import Contacts
 from ..ground.query import Ground, may_move, support_of
-from ..rotations import inverse_of, move_points
+from ..rotations import einsum, inverse_of, move_points
 from ..settings import Settings
 from ..sole.measure import Sole
 from .anchor import Anchor, on_supports, ride_of
@@ -52,7 +52,7 @@ def find_anchors(
         # On a slope the joint is not vertically above the place where the sole touches the ground.
         rows = fixed & [anchor.found for anchor in anchors]
         away = (np.array([anchor.point for anchor in anchors]) - wished)[rows] / clip.leg
-        shifts[rows] -= np.einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
+        shifts[rows] -= einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
         anchors = _anchors(site, shifts, carried, settings.use_slope)
     ride = ride_of(anchors, clip.frames) if ride is None else ride
     anchors += _swing_anchors(clip, sole, ground, settings, anchors, ride)

@@ -56,8 +56,8 @@ def standing_frames(contacts: Mask) -> Indices:
     """The frames on which a foot is held in a stance with contacts (N, 2): those of the ball, or of the heel if no ball
     stands.
     """
-    balls = np.flatnonzero(contacts[:, 1])
-    return balls if len(balls) else np.flatnonzero(contacts[:, 0])
+    heels, balls = (stands.nonzero()[0] for stands in contacts.T)
+    return balls if len(balls) else heels
 
 
 def standing_core(frames: Indices) -> Indices:

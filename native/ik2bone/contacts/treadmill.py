@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..curves import quantile
-from ..rotations import cross, unit
+from ..rotations import cross, einsum, unit
 from .paths import SAME_PLACE, Feet
 
 Level = NDArray[np.complex128]
@@ -39,7 +39,7 @@ def floor_velocities(feet: Feet) -> tuple[Array, bool]:
     low, first = _low(feet.heights), unit(cross(feet.up, np.eye(3)[np.abs(feet.up).argmin()]))
     axes = first + 1j * cross(feet.up, first)
     # See `rotations.dot` on why this is no `@`.
-    slow, travel = (np.asarray(np.einsum("...i,i", ways, axes)) for ways in (feet.velocities[low], feet.travel))
+    slow, travel = (np.asarray(einsum("...i,i", ways, axes)) for ways in (feet.velocities[low], feet.travel))
     floor = _treadmill(slow, travel.sum() / feet.frames)
     ways = np.full(len(travel), floor) if floor else _slide(slow, np.nonzero(low)[0], travel) * travel
     return np.outer(ways, axes.conj()).real, floor != 0.0

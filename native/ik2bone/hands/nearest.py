@@ -5,7 +5,7 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 from ..ground.query import Ground, ask
-from ..rotations import cross, dot, length_of, unit
+from ..rotations import cross, dot, einsum, length_of, unit
 from ..sole.skin import IN_PLANE
 
 # A limb farther than this from every surface (limb lengths) touches nothing: 12 cm for a person's arm.
@@ -58,7 +58,7 @@ def facing_of(known: Array, axes: Array, normals: Array) -> Array:
     For palms and soles this direction is `known` (3,) up to its sign. Where `known` is zero it is the mean of the
     normals, so that the end is turned only by what differs from one contact to the other.
     """
-    mean = np.einsum("nji,nj->i", axes, normals)
+    mean = einsum("nji,nj->i", axes, normals)
     if known.any():
         return known if known @ mean >= 0.0 else -known
     return unit(mean)

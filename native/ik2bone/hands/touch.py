@@ -22,6 +22,7 @@ from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import Ground, ask
 from ..rotations import (
     dot,
+    einsum,
     inverse_of,
     length_of,
     matrix_from_vector,
@@ -199,7 +200,7 @@ def _anchors(
     spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
     wide &= settings.use_slope
     turns = _turns_onto(sole.up[leg], axes, normals, wide)
-    goals = np.where(found[:, None], spots + np.einsum("nij,nj->ni", turns, origins - points), origins)
+    goals = np.where(found[:, None], spots + einsum("nij,nj->ni", turns, origins - points), origins)
     holds = np.where(found[:, None], spots, origins)
     placed = spans, ["ball"] * len(spans), origins, goals, turns, found.tolist(), holds
     return on_supports((Anchor(*row) for row in zip(*placed, strict=True)), ground, middles.tolist())
@@ -265,7 +266,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     turn = np.stack([_turns_onto(*limb, window) for limb in limbs], axis=1)
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
-    ball = path + shift + np.einsum("flij,flj->fli", turn, clip.ball - path)
+    ball = path + shift + einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
     return Held(contacts, contacts, targets, free, np.zeros(clip.legs, bool), bool(found.any()))

@@ -17,7 +17,7 @@ from ..contacts.stance import Stance
 from ..curves import smoothstep
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
+from ..rotations import einsum, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 from .lock import Hold
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
@@ -82,7 +82,7 @@ class Targets:
     def placed(self, from_ball: Array) -> Array:
         """The places (F, L, ..., 3) of points of the feet, given by the clip's vectors from the ball to them."""
         balls = self.ball.reshape(*self.ball.shape[:2], *[1] * (from_ball.ndim - 3), 3)
-        return balls + np.einsum("flij,fl...j->fl...i", self.turn, from_ball)
+        return balls + einsum("flij,fl...j->fl...i", self.turn, from_ball)
 
     def moved(self, way: Array) -> Targets:
         """The same targets moved by (F, L, 3)."""
@@ -115,7 +115,7 @@ class Targets:
     def carried_by(self, motion: Array) -> Targets:
         """The targets in the world, of a figure carried by a rigid motion (F, 4, 4) that stands still in these."""
         turns = motion[:, None, :3, :3]
-        ball, to_ankle = (np.einsum("flij,flj->fli", turns, vectors) for vectors in (self.ball, self.to_ankle))
+        ball, to_ankle = (einsum("flij,flj->fli", turns, vectors) for vectors in (self.ball, self.to_ankle))
         turn = turns @ self.turn @ np.swapaxes(turns, -1, -2)
         anchors = tuple(anchor.carried_by(motion) for anchor in self.anchors)
         return replace(self, ball=ball + motion[:, None, :3, 3], turn=turn, to_ankle=to_ankle, anchors=anchors)
@@ -248,5 +248,5 @@ def _placed(
             turn[on] = nearest_rotations(motion[:, :3, :3]) @ turn[on]
     # Near where it stands, the foot turns rigidly about that place; far from there it is only moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
-    ball = path + (point - origin) + np.einsum("...ij,...j->...i", turn - np.eye(3), way)
+    ball = path + (point - origin) + einsum("...ij,...j->...i", turn - np.eye(3), way)
     return turn, ball, (point - origin) @ clip.up, foothold @ clip.up

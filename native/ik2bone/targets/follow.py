@@ -9,7 +9,7 @@ from ..clip import Clip
 from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import length_of, matrix_from_vector, shortest_turns
+from ..rotations import einsum, length_of, matrix_from_vector, shortest_turns
 from ..settings import Settings
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
@@ -41,7 +41,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
     # Swinging feet go from where they stood to where they will stand, and not up and down with the ground below them.
     rise = smooth_between(np.where(found, (hits - below) @ clip.up + height, 0.0), clip.fps, SLOW, weight=near)
-    soles_up, low = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
+    soles_up, low = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
     tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up)
     normals = hann_average(normals, odd_window(WINDOW, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
@@ -70,7 +70,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     rise = np.where(found, (hits - below) @ clip.up, 0.0)
     height = hann_average(hits @ clip.up, window)
     ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
-    present = np.einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
+    present = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)

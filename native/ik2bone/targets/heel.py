@@ -12,7 +12,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs, odd_window, smooth_cover
 from ..ground.query import Ground
-from ..rotations import cross, length_of, level_part, matrix_from_vector, median_point, move_points
+from ..rotations import cross, einsum, length_of, level_part, matrix_from_vector, median_point, move_points
 from ..sole.measure import Sole, sole_points
 from .blend import WINDOW, Targets
 
@@ -51,7 +51,7 @@ def _pitched(
     pivot, window = targets.placed(ends[0]), odd_window(WINDOW, clip.fps)
     turn, pitch = targets.turn, np.zeros(feet.shape)
     for _ in range(ROUNDS):
-        away = np.einsum("flij,flj->fli", turn, ends[1] - ends[0])
+        away = einsum("flij,flj->fli", turn, ends[1] - ends[0])
         # A foot that the last round did not pitch has the same ground under it as before.
         asked = feet if turn is targets.turn else feet & (pitch > 0.0)
         depth = targets.depths((pivot + away)[:, :, None], asked, ground, clip.up)[..., 0]
@@ -63,7 +63,7 @@ def _pitched(
         pitch += needed + freely * (smooth_cover(needed, window) - needed)
         axis = cross(level, clip.up) / length[..., None]
         turn = matrix_from_vector(axis * pitch[..., None]) @ targets.turn
-    return replace(targets, turn=turn, ball=pivot - np.einsum("flij,flj->fli", turn, ends[0]))
+    return replace(targets, turn=turn, ball=pivot - einsum("flij,flj->fli", turn, ends[0]))
 
 
 def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> list[Anchor]:

@@ -9,7 +9,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..curves import fade, quantile, velocity
-from ..rotations import length_of, level_part, matrix_from_vector, shortest_turns, unit
+from ..rotations import einsum, length_of, level_part, matrix_from_vector, shortest_turns, unit
 
 # The hold of a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
@@ -53,7 +53,7 @@ def hold_feet(
     added = firm if added is None else added
     flat, spans = np.zeros(clip.legs) if ball_height is None else ball_height, stances(contacts)
     turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat, added)
-    heel = clip.ball + np.einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
+    heel = clip.ball + einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
     shift, known = np.zeros_like(heel), contacts[..., 0] | contacts[..., 1]
     slides = np.where(contacts[..., 1:], velocity(clip.ball, clip.fps), velocity(heel, clip.fps))
     steps = [length_of(path[1:] - path[:-1]) for path in (heel, clip.ball)]

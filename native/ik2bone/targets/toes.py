@@ -13,6 +13,7 @@ from ..notes import Note
 from ..rotations import (
     cross,
     dot,
+    einsum,
     length_of,
     matrix_from_vector,
     move_points,
@@ -54,7 +55,7 @@ def lay_toes(
     turns = _laid(clip, targets, stands, ground, (toe_up, tip, normals), sole.ball_height[legs], aligned)
     turns, short[stands] = _within_range((up, forward), (toe_up, tip), turns)
     axes = nearest_rotations(toes / clip.scale[stands][:, 3, None])
-    vectors[stands] = np.einsum("nji,nj->ni", axes, vector_from_matrix(turns))
+    vectors[stands] = einsum("nji,nj->ni", axes, vector_from_matrix(turns))
     return fade(vectors, stands, FADE * clip.fps), short
 
 
