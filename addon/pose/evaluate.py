@@ -123,7 +123,9 @@ def read_poses(
 def _numbers(
     evaluated: Object, names: Sequence[str], constraints: Sequence[tuple[str, str]]
 ) -> tuple[NDArray | list[float], ...]:
-    index = [evaluated.pose.bones.find(name) for name in names]
+    # Blender finds the number of a bone by going through all of them.
+    rows = {name: row for row, name in enumerate(evaluated.pose.bones.keys())}
+    index = [rows[name] for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
     pose, basis, scale = (read(evaluated, name, size)[index] for name, size in sizes.items())
     for row, bone in enumerate(evaluated.pose.bones[name] for name in names):
