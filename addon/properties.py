@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import radians
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -211,6 +212,11 @@ def has_changed(settings: IK2BONE_Settings, stored: dict[str, Any]) -> bool:
 def as_dict(options: PlantingOptions) -> dict[str, object]:
     """The options of a run as plain data, by name."""
     return {"surface": options.surface} | {name: getattr(options, name) for name in OPTIONS}
+
+
+def plain(operator: Any) -> Any:
+    """The options of an operator as plain values. Blender looks through all of its properties for each one read."""
+    return SimpleNamespace(**as_dict(operator.properties))
 
 
 def register() -> None:

@@ -107,11 +107,11 @@ def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bo
     try:
         if not data.polygons:
             return []
-        content, make = _read(data, stretch)
+        content, found = _read(data, stretch)
     finally:
         # This must happen before the next `yield`, because Blender may evaluate the object again meanwhile.
         evaluated.to_mesh_clear()
-    mesh = yield from _made(content, make)
+    mesh = yield from _made(content, found)
     if stays_flat:
         return [Surface(mesh, ob.name)]
     shrink = inverse_of(stretch)
@@ -179,8 +179,8 @@ def _scattered(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[str]:
     )
 
 
-def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik2bone.Mesh]]:
-    """The content of a mesh transformed by a matrix, and a function that builds the mesh.
+def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, ik2bone.Mesh | Callable[[], ik2bone.Mesh]]:
+    """The content of a mesh transformed by a matrix, and the kept mesh with this content or a function that builds it.
 
     The content holds the vertex and the edge of each corner instead of the faces, because these are read 100 times as
     fast. They determine the faces: the edge of a face's last corner leads back to its first vertex.
@@ -192,15 +192,17 @@ def _read(data: bpy.types.Mesh, matrix: Array) -> tuple[Content, Callable[[], ik
     data.attributes[".edge_verts"].data.foreach_get("value", edges.reshape(-1))
     vertices = vertices_of(data)
     content = Content((vertices, matrix, edges, corners))
-    triangles = np.empty((0, 3), np.int32) if content in kept else _triangles(data, vertices, corners[0])
+    if (found := kept.find(content)) is not None:
+        return content, found
+    triangles = _triangles(data, vertices, corners[0])
     return content, lambda: _moved(vertices, triangles, matrix)
 
 
-def _made(content: Content, make: Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
-    """The kept mesh with this content, or a new one."""
-    if (found := kept.find(content)) is not None:
+def _made(content: Content, found: ik2bone.Mesh | Callable[[], ik2bone.Mesh]) -> Stages[ik2bone.Mesh]:
+    """The result of `_read` as a mesh, which is kept."""
+    if isinstance(found, ik2bone.Mesh):
         return found
-    made = yield from aside(make, Progress("building the ground", 0.0))
+    made = yield from aside(found, Progress("building the ground", 0.0))
     return kept.put(content, made, content.size)
 
 

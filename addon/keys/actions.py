@@ -73,6 +73,10 @@ class Curves:
 
     def span(self) -> tuple[float, float] | None:
         """The first and last keyed frame of all curves; None without keys."""
+        action = self.bag.id_data if self.bag else None
+        # Blender's own range is that of all slots, and that of an action without keys is zero.
+        if action and len(getattr(action, "slots", [None])) == 1 and any(action.curve_frame_range):
+            return tuple(action.curve_frame_range)
         ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
         if not ranges:
             return None

@@ -203,8 +203,8 @@ def keep_beside(curve: FCurve, frames: Frames, values: Array, bounds: tuple[int,
     for row, step in ((0, -1), (-1, 1)):
         frame, bound = int(frames[row]), bounds[row]
         goes_on = frame != bound or step * (keyed[row] - frame) >= SAME_FRAME
-        changes = np.float32(values[row]) != np.float32(curve.evaluate(frame))
-        if goes_on and (changes or trouble_beyond(curve, frame, step < 0)):
+        changes = goes_on and np.float32(values[row]) != np.float32(curve.evaluate(frame))
+        if changes or (goes_on and trouble_beyond(curve, frame, step < 0)):
             beside.append(_frames_beside(curve, frame + step, step, bound))
     beside = [where for where in beside if len(where)]
     # Both sides are evaluated before one is written, because writing rounds handles that the other side may depend on.

@@ -9,7 +9,6 @@ import numpy as np
 from ik2bone import multiply
 from ik2bone.arrays import Array
 from ik2bone.rotations import unit
-from numpy.typing import NDArray
 
 # Below this cosine of the middle angle, the first and the last angle turn about the same axis (double precision).
 GIMBAL_LOCK = 1e-9
@@ -92,22 +91,18 @@ def _axis_angles(quaternions: Array, before: Array) -> Array:
 
 def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     both = _euler_candidates(order, quaternions.reshape(-1, 4)).reshape(*quaternions.shape[:2], 2, 3)
-    chain = np.concatenate([np.stack([before, before], axis=1)[None], both])
-    steps = chain[1:, :, None] - chain[:-1, :, :, None]
-    ways = np.abs(_whole_turns_near(steps, 0.0)).sum(axis=-1)
-    chosen = _followed(ways.argmin(axis=-1))[..., None]
-    found = np.where(chosen == 0, both[:, :, 0], both[:, :, 1])
-    return np.unwrap(np.concatenate([before[None], found]), axis=0)[1:]
+    first, second = both[:, :, 0], both[:, :, 1]
+    last = np.concatenate([before[None], first[:-1]])
+    # It is as far from one candidate to the next second one as from the other to the next first one, so that only the
+    # first frame and the swaps after it have to be found.
+    swaps = _ways(second, last) < _ways(first, last)
+    chosen = np.where((np.cumsum(swaps, axis=0) % 2 == 1)[..., None], second, first)
+    return np.unwrap(np.concatenate([before[None], chosen]), axis=0)[1:]
 
 
-def _followed(nearer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The candidate, 0 or 1, of each frame (F, B); `nearer` (F, B, 2) is the choice after candidate 0 and after 1."""
-    first, second = nearer[..., 0], nearer[..., 1]
-    last = np.maximum.accumulate(np.where(first == second, np.arange(len(nearer))[:, None], -1))
-    swapped = np.cumsum(first > second, axis=0)
-    # After the last frame on which both candidates lead to the same choice, each swap changes the candidate.
-    start, before = (np.where(last < 0, 0, np.take_along_axis(each, last, 0)) for each in (first, swapped))
-    return (start + swapped - before) % 2
+def _ways(angles: Array, others: Array) -> Array:
+    """How far it is (...) from some Euler angles (..., 3) to others, whole turns aside."""
+    return np.asarray(np.abs(_whole_turns_near(angles - others, 0.0)).sum(axis=-1))
 
 
 def _euler_candidates(order: str, quaternions: Array) -> Array:

@@ -202,17 +202,17 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: 
     connected = np.array([bone.bone.use_connect for bone in bones])
     found = yield from part_of(_local(bones, curves, np.array(frames)), 0.0, 0.5)
     paths, local = [tuple(each) for each in found], [tuple(each.values()) for each in found]
-    placed = yield from part_of(_placed(armature, frames), 0.5, 1.0)
+    placed = yield from part_of(_placed(armature, frames, curves), 0.5, 1.0)
     modes = [bone.rotation_mode for bone in bones]
     return Channels([index[name] for name in names], parents, connected, rest, modes, paths, local, placed)
 
 
-def _placed(armature: Object, frames: Sequence[int]) -> Stages[Array]:
+def _placed(armature: Object, frames: Sequence[int], played: actions.Curves) -> Stages[Array]:
     """The world matrices (F, 4, 4) of the armature, from F-curves, or by stepping if other things may move it."""
     line = [armature]
     while line[0].parent:
         line.insert(0, line[0].parent)
-    if not may_move(armature):
+    if not may_move(armature, played):
         return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if not all(map(_goes_by_curves, line)):
         return (yield from step_worlds([armature], frames))[0]

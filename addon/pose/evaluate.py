@@ -123,7 +123,9 @@ def read_poses(
 def _numbers(
     evaluated: Object, names: Sequence[str], constraints: Sequence[tuple[str, str]]
 ) -> tuple[NDArray | list[float], ...]:
-    index = [evaluated.pose.bones.find(name) for name in names]
+    # Blender finds the number of a bone by going through all of them.
+    rows = {name: row for row, name in enumerate(evaluated.pose.bones.keys())}
+    index = [rows[name] for name in names]
     sizes = {"matrix": 16, "matrix_basis": 16, "scale": 3}
     pose, basis, scale = (read(evaluated, name, size)[index] for name, size in sizes.items())
     for row, bone in enumerate(evaluated.pose.bones[name] for name in names):
@@ -146,18 +148,23 @@ def with_parents(ob: Object | None) -> Iterator[Object]:
         ob = ob.parent
 
 
-def may_move(ob: Object) -> bool:
-    """Whether anything could move the object or one of its parents. Animated bones do not move their armature."""
+def may_move(ob: Object, played: actions.Curves | None = None) -> bool:
+    """Whether anything could move the object or one of its parents. Animated bones do not move their armature.
+
+    `played` are the curves of the object itself, for a caller that has listed them.
+    """
     return any(
-        _is_animated(part) or part.constraints or part.parent_type not in {"OBJECT", "ARMATURE"}
+        _is_animated(part, played if played and part == ob else actions.curves_of(actions.assigned(part)))
+        or part.constraints
+        or part.parent_type not in {"OBJECT", "ARMATURE"}
         for part in with_parents(ob)
     )
 
 
-def _is_animated(ob: Object) -> bool:
-    data = ob.animation_data
-    curves = [*actions.curves_of(actions.assigned(ob)), *(data.drivers if data else ())]
-    return is_layered(ob) or not all([curve.data_path.startswith("pose.bones[") for curve in curves])
+def _is_animated(ob: Object, played: actions.Curves) -> bool:
+    drivers = [driver.data_path for driver in ob.animation_data.drivers] if ob.animation_data else []
+    paths = [*drivers, *(path for path, _ in played.listed)]
+    return is_layered(ob) or not all([path.startswith("pose.bones[") for path in paths])
 
 
 def is_layered(ob: Object) -> bool:

@@ -71,18 +71,18 @@ def find_body(context: Context, armature: Object, options: PlantingOptions, boun
         # A motion of the hips would move the standing feet of the legs that are not planted.
         told += (SOME_LEGS,) if options.use_hips and legs else ()
         return Body(limbs, planned, numbers, None, toes, told)
-    hips = find_hips(armature, legs)
+    hips = find_hips(armature, legs, moving)
     stay = options.use_hips and hips is None
     return Body(limbs, planned, numbers, hips, toes, told + ((NO_HIPS,) if stay else ()))
 
 
-def find_hips(armature: Object, legs: Sequence[Limb]) -> str | None:
+def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = None) -> str | None:
     """The bone that can move all legs and the trunk, None if there is none.
 
     In a generated rig it is known by name. Else it is the lowest bone that carries all legs and the trunk, or the
     control of that bone; if neither can move, it is the nearest ancestor that can.
     """
-    bones, moving = armature.pose.bones, Moving(armature)
+    bones, moving = armature.pose.bones, moving or Moving(armature)
     if generated := named_hips(moving):
         return generated
     lines = [line_of(armature, leg.thigh) for leg in legs]

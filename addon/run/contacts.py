@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Action, Object
-from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
+from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of
 
 from ..errors import Refusal, listed
 from ..keys.keyframes import Frames
@@ -17,14 +17,14 @@ from . import records
 Rows = list[dict[str, Any]]
 
 
-def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature: Object) -> Marks | None:
+def marks_for(body: Body, frames: Frames, spans: list[Span], mode: str, armature: Object) -> Marks | None:
     """The edited contacts of all planned limbs over all frames of an action; None without any.
 
-    Raises `Refusal` if the stored contacts are invalid, or if there are none although the mode is STORED.
+    Raises `Refusal` if the stored `spans` contradict each other, or if there are none although the mode is STORED.
     """
     feet, planned = ([limb.foot for limb in limbs] for limbs in (body.limbs, body.planned))
     try:
-        spans = [span for span in read_spans(rows or []) if span.bone in planned]
+        spans = [span for span in spans if span.bone in planned]
         marks = marks_of(spans, planned, int(frames[0]), len(frames))
     except ContactsError as error:
         raise Refusal(f"the contacts stored for {armature.name} cannot be used: {error}") from None
@@ -37,34 +37,31 @@ def marks_for(body: Body, frames: Frames, rows: Rows | None, mode: str, armature
     return marks if is_wish and mode != "ALWAYS" else None
 
 
-def tell_strange(armature: Object, rows: Rows | None, mode: str) -> Iterator[str]:
+def tell_strange(armature: Object, spans: list[Span], mode: str) -> Iterator[str]:
     """A sentence about edited contacts of bones that the armature lacks, for instance because they were renamed."""
-    spans = read_spans(rows or []) if mode != "ALWAYS" else []
-    bones = {span.bone for span in spans if mode == "STORED" or span.state != "automatic"}
+    bones = {span.bone for span in spans if mode == "STORED" or (mode == "AUTO" and span.state != "automatic")}
     if strange := sorted(bones - set(armature.pose.bones.keys())):
         yield f"contacts of {listed(strange)} were passed over: {armature.name} has no bones of these names"
 
 
-def rows_to_store(body: Body, rows: Rows | None, found: Rows, mode: str, again: bool) -> Rows:
+def rows_to_store(body: Body, spans: list[Span], rows: Rows, found: Rows, mode: str, again: bool) -> Rows:
     """The contacts to store after a run: those found, and those of the stored `rows` that the run does not replace.
+    `spans` are what the rows hold.
 
     For feet of other limbs all stored contacts stay if `again` is set or the mode is STORED, else the edited ones. For
     the run's own feet the lifted contacts stay, and under ALWAYS the pinned ones too.
     """
     numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
-    spans = list(zip(read_spans(rows or []), rows or [], strict=True))
     others = [
         row
-        for span, row in spans
+        for span, row in zip(spans, rows, strict=True)
         if span.bone not in numbers and (again or mode == "STORED" or span.state != "automatic")
     ]
     own = [
-        {"leg": numbers[span.bone], **row_of(span)}
-        for span, _ in spans
-        if span.bone in numbers and span.state in wished
+        {"leg": numbers[span.bone], **row_of(span)} for span in spans if span.bone in numbers and span.state in wished
     ]
-    placed = [span for span, _ in spans if span.state == "enforced" and span.place]
+    placed = [span for span in spans if span.state == "enforced" and span.place]
     return [*others, *(row | _place_of(row, placed) for row in found), *own]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from bpy.types import Action, Context, Object
 from ik2bone.arrays import Array
-from ik2bone.contacts.spans import Marks
+from ik2bone.contacts.spans import Marks, Span, read_spans
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
 
@@ -78,6 +78,11 @@ class Output(ABC):
         rows = records.readable(self.held).get("contacts")
         return self.record.get("contacts") if rows is None else rows
 
+    @cached_property
+    def spans(self) -> list[Span]:
+        """What the rows of contacts hold."""
+        return read_spans(self.rows or [])
+
     def showing(self) -> AbstractContextManager[None]:
         """A context within which the armature plays the source."""
         return nullcontext()
@@ -98,7 +103,7 @@ class Output(ABC):
 
     def marks(self) -> Marks | None:
         """The edited contacts; None without any."""
-        return marks_for(self.task.body, self.task.whole, self.rows, self.options.contacts, self.armature)
+        return marks_for(self.task.body, self.task.whole, self.spans, self.options.contacts, self.armature)
 
     def sole(self) -> Sole | None:
         """The soles that an earlier run measured, or None."""
@@ -164,7 +169,9 @@ class Output(ABC):
     ) -> records.Record:
         """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
         return self.new_record(source, channels) | {
-            "contacts": rows_to_store(self.task.body, self.rows, found, self.options.contacts, self.again),
+            "contacts": rows_to_store(
+                self.task.body, self.spans, self.rows or [], found, self.options.contacts, self.again
+            ),
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
         }

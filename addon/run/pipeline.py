@@ -156,7 +156,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
     locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
-    strange = () if task.present else tell_strange(armature, output.rows, options.contacts)
+    strange = () if task.present else tell_strange(armature, output.spans, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
     taken = _taken_along(output)
     yield from part_of(output.write(corrected), 0.65, 0.7)
@@ -360,7 +360,10 @@ def _measure(task: Task, plan: Plan, marks: Marks | None, after: Clip) -> Stages
     def measure() -> tuple[Rows, dict[str, Any]]:
         figures = report.figures(part.clip, after.cut(task.part), part, part.ground, task.frames.tolist(), allowed)
         spans = report.contact_spans(after, wanted)
-        return [span | records.lying(plan, span) if span["anchor"] else span for span in spans], figures
+        placed = [span for span in spans if span["anchor"]]
+        for span, ways in zip(placed, records.lying(plan, placed), strict=True):
+            span.update(ways)
+        return spans, figures
 
     contacts, figures = yield from aside(measure, Progress("measuring", 0.0), after.frames)
     surfaces = plan.ground if isinstance(plan.ground, Surfaces) else Surfaces((), plan.clip.leg)

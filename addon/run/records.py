@@ -6,7 +6,7 @@ Users and scripts may edit the text. The usable part of it is read, and a senten
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -19,6 +19,7 @@ from ik2bone.clip import Clip
 from ik2bone.contacts.spans import ContactsError, Span, read_spans
 from ik2bone.plan import Plan
 from ik2bone.report import ROWS
+from ik2bone.rotations import dot, length_of, turn_vectors
 from ik2bone.sole.measure import Sole, with_own_floor
 
 from ..errors import Refusal, cut
@@ -239,15 +240,18 @@ def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, An
     }
 
 
-def lying(plan: Plan, span: dict[str, Any]) -> dict[str, list[float]]:
-    """The sole's unit vectors ahead and up in the middle of a contact on frames [start, end) of a plan."""
-    leg, middle = span["leg"], (span["start"] + span["end"] - 1) // 2
-    anchor = plan.targets.standing.at(leg, middle)
-    up = plan.clip.up if anchor is None else anchor.turns(middle) @ plan.clip.up
-    ahead = plan.targets.turn[middle, leg] @ plan.clip.foot[middle, leg, :3, :3] @ plan.sole.forward[leg]
-    ahead = ahead - (ahead @ up) * up
-    ahead = ahead / max(np.linalg.norm(ahead), 1e-6)
-    return {"ahead": ahead.round(DECIMALS).tolist(), "up": up.round(DECIMALS).tolist()}
+def lying(plan: Plan, spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, list[float]]]:
+    """The sole's unit vectors ahead and up in the middle of each contact on frames [start, end) of a plan."""
+    legs, rows = ([span["leg"] for span in spans], [(span["start"] + span["end"] - 1) // 2 for span in spans])
+    anchors = map(plan.targets.standing.at, legs, rows)
+    turns = [np.eye(3) if anchor is None else anchor.turns(row) for anchor, row in zip(anchors, rows, strict=True)]
+    up = np.reshape(turns, (-1, 3, 3)) @ plan.clip.up
+    foot = plan.targets.turn[rows, legs] @ plan.clip.foot[rows, legs, :3, :3]
+    ahead = turn_vectors(foot, plan.sole.forward[legs])
+    ahead = ahead - dot(ahead, up)[:, None] * up
+    ahead = ahead / np.maximum(length_of(ahead), 1e-6)[:, None]
+    each = zip(ahead.round(DECIMALS).tolist(), up.round(DECIMALS).tolist(), strict=True)
+    return (dict(zip(("ahead", "up"), ways, strict=True)) for ways in each)
 
 
 def paths_as_text(first: int, bones: Sequence[str], before: Clip, after: Clip) -> str:

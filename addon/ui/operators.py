@@ -71,7 +71,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         if bpy.app.background:
             return self.execute(context)
         _stop()
-        self._stages = planting(context, find_armatures(context), self)
+        self._stages = planting(context, find_armatures(context), properties.plain(self))
         ended = self._advance(AT_ONCE)
         if ended is None:
             self._begin_to_show(context)
@@ -111,7 +111,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
 
     def execute(self, context: Context) -> Result:
         _stop()
-        self._stages = planting(context, find_armatures(context), self)
+        self._stages = planting(context, find_armatures(context), properties.plain(self))
         return self._advance(inf) or {"FINISHED"}
 
     def _advance(self, seconds: float) -> Result | None:

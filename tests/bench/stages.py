@@ -19,26 +19,40 @@ from demo import session
 # because a run goes on in its own thread while it plans in another one.
 Within = defaultdict[int, list[float]]
 
-# The module and the function that do the work of each stage. Modules of the add-on begin with a dot.
+# The functions that do the work of each stage. Those of the add-on begin with a dot. "run" is what the pipeline itself
+# does between the other stages.
 STAGES = {
-    "limbs": (".rig.body", "find_body"),
-    "sample": (".pose.sample", "sampling"),
-    "skins": (".pose.skins", "find_skins"),
-    "ground": (".ground.meshes", "making_ground"),
-    "plan": ("ik2bone.plan", "plant"),
-    "contacts": ("ik2bone.contacts.standing", "feet_that_stand"),
-    "correct": (".run.pipeline", "_correct"),
-    "write": (".run.output", "write_keys"),
-    "report": (".run.pipeline", "_report"),
+    "limbs": (".rig.body.find_body", ".rig.checks.check_chain"),
+    "sample": (".pose.sample.sampling",),
+    "proof": (".pose.sample.proven",),
+    "skins": (".pose.skins.find_skins",),
+    "ground": (".ground.meshes.making_ground",),
+    "plan": ("ik2bone.plan.plant",),
+    "contacts": ("ik2bone.contacts.standing.feet_that_stand",),
+    "correct": (".run.pipeline._correct",),
+    "keep": (
+        ".run.transaction.keep_pose",
+        ".run.transaction.keep_curves",
+        ".run.transaction.switch_to_copy",
+        ".keys.channels.count_handmade",
+    ),
+    "write": (".run.output.write_keys",),
+    "report": (".run.pipeline._report", "ik2bone.report.measures.figures", "ik2bone.report.measures.contact_spans"),
+    "record": (".run.records.read_record", ".run.records.store", ".run.records.paths_as_text"),
+    "run": (".run.pipeline.planting",),
 }
 
 
 @contextmanager
 def timed() -> Iterator[dict[str, float]]:
-    """Collect the seconds of processor time of every stage, without those of other stages inside it."""
+    """Collect the seconds of processor time of every stage, without those of other stages inside it.
+
+    What a run takes beyond all of them is Blender's own: its evaluation after the run, and its other threads.
+    """
     spent, changed = dict.fromkeys(STAGES, 0.0), []
     within: Within = defaultdict(lambda: [0.0])
-    for stage, (place, name) in STAGES.items():
+    for stage, function in ((stage, function) for stage, own in STAGES.items() for function in own):
+        place, _, name = function.rpartition(".")
         plain = getattr(import_module(f"{session.ADDON}{place}" if place.startswith(".") else place), name)
         watched = _watched(plain, stage, spent, within)
         for module in list(sys.modules.values()):

@@ -122,6 +122,10 @@ def test_an_action_without_keys_has_no_span(bpy, actions):
     assert actions.frame_span(actions.new(biped.make_empty(bpy, "A"), "Empty")) is None
 
 
+def test_a_key_on_frame_zero_alone_is_a_span(bpy, actions):
+    assert actions.curves_of(actions.assigned(_animated(bpy, actions, "A", [(0, 1.0)]))).span() == (0, 0)
+
+
 def test_other_players_and_strips_are_found(bpy, actions):
     ob = _animated(bpy, actions, "A")
     twin = biped.twin_of(bpy, ob)

@@ -13,7 +13,7 @@ from ..arrays import Array, Indices
 from ..contacts.stance import Stance
 from ..ground.query import Ground, Support, ask, support_of
 from ..notes import Note
-from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, vector_from_matrix
+from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
 
 # A support that turns by more than this (degrees) under a standing foot twists the leg visibly.
 TWIST = 30.0
@@ -151,17 +151,12 @@ class StandingAnchors:
         stands = row >= 0 and frame < own[row].stance.end and part in ("", own[row].part)
         return own[row] if stands else None
 
-    def unridden(self, leg: int, frames: tuple[int, int], path: Array) -> Array:
-        """The path (N, 3) of a foot on frames [first, last) of one stance, without the motion of its support."""
-        anchor = self.at(leg, frames[0])
-        if anchor is None or anchor.motion is None:
-            return path
-        return move_points(inverse_of(anchor.motion[slice(*frames)]), path)
 
-    def ridden(self, leg: int, frames: tuple[int, int], ways: Array) -> Array:
-        """Vectors (N, 3) in a path of `unridden`, turned into the world by the support's rotation on each frame."""
-        anchor = self.at(leg, frames[0])
-        return ways if anchor is None or anchor.motion is None else turn_vectors(anchor.motion[slice(*frames)], ways)
+def unridden(anchor: Anchor | None, rows: slice, path: Array) -> Array:
+    """The path (N, 3) of a foot on the frames `rows` of a stance, without the motion of the anchor's support."""
+    if anchor is None or anchor.motion is None:
+        return path
+    return move_points(inverse_of(anchor.motion[rows]), path)
 
 
 def shortened(ways: Array, near: float) -> Array:

@@ -26,7 +26,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..anchors.anchor import Anchor, unridden
+from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.spans import PARTS
 from ..contacts.stance import standing_place
@@ -36,7 +37,7 @@ from ..kept import values_of
 from ..model import Plan
 from ..notes import Note
 from ..reach import SHORT
-from ..rotations import cross, dot, length_of, move_points
+from ..rotations import cross, dot, length_of, move_points, turn_vectors
 
 Frames = NDArray[np.int64]
 Data = dict[str, Any]
@@ -69,10 +70,12 @@ def figures(
     under, over = _heights(after, plan, ground)
     changes = _changes(before, after, plan, allowed)
     series = _series_of_source(before, plan, ground), {"drift": drift, "penetration": under, "float": over, **changes}
+    of_spans = [np.stack([values[name] for name in SPAN_FIGURES]) for values in series]
     for span in spans:
-        rows = slice(span["start"], span["end"]), span["leg"], PARTS.index(span["part"])
-        for side, values in zip(SIDES, series, strict=True):
-            span[side] = {name: float(values[name][rows].max()) for name in SPAN_FIGURES}
+        rows = slice(span["start"], span["end"])
+        for side, values in zip(SIDES, of_spans, strict=True):
+            most = values[:, rows, span["leg"], PARTS.index(span["part"])].max(axis=1)
+            span[side] = dict(zip(SPAN_FIGURES, most.tolist(), strict=True))
             if span["drift"] is None:
                 span[side]["drift"] = None
         span |= {"start": int(numbers[span["start"]]), "end": int(numbers[span["end"] - 1])}
@@ -130,32 +133,32 @@ def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data],
     found = ((*divmod(column, 2), start, end) for column, start, end in column_runs(states))
     for place, start, end, is_enforced in sorted((place, start, end, state) for place, state, start, end in found):
         leg, index = divmod(place, len(PARTS))
-        part, path, held = PARTS[index], points[:, leg, index], plan.locked[leg]
-        support = plan.targets.standing.at(leg, start)
-        away = _away(plan, path, leg, part, (start, end), is_source)
-        drift[start:end, leg, index] = length_of(away)
+        rows, held = slice(start, end), plan.locked[leg]
+        stands, path = plan.targets.standing.at(leg, start), points[rows, leg, index]
+        away = _away(plan, stands, PARTS[index], rows, path, is_source)
+        drift[rows, leg, index] = apart = length_of(away)
         spans.append({
-            "leg": leg, "part": part, "start": start, "end": end, "state": "enforced" if is_enforced else "automatic",
-            "support": support.support if support else "",
-            "anchor": (path[start] - away[0]).tolist() if held else None,
-            "drift": float(drift[start:end, leg, index].max()) if held else None,
+            "leg": leg, "part": PARTS[index], "start": start, "end": end,
+            "state": "enforced" if is_enforced else "automatic",
+            "support": stands.support if stands else "",
+            "anchor": (path[0] - away[0]).tolist() if held else None,
+            "drift": float(apart.max()) if held else None,
         })  # fmt: skip
     return spans, drift
 
 
-def _away(plan: Plan, path: Array, leg: int, part: str, frames: tuple[int, int], is_source: bool = False) -> Array:
-    """Vectors (N, 3) from where a standing point should be to where its `path` (F, 3) has it on frames [start, end).
+def _away(plan: Plan, stands: Anchor | None, part: str, rows: slice, path: Array, is_source: bool) -> Array:
+    """Vectors (N, 3) from where a standing point should be to where its `path` (N, 3) has it on the frames `rows`.
 
-    It should be at its anchor or, if only another part of the foot has an anchor, at its own resting place. In a
+    It should be at its anchor or, if the foot `stands` by the anchor of another part, at its own resting place. In a
     source, or with less than the whole strength, it should be at its mean place.
     """
-    anchor, rows = plan.targets.standing.at(leg, frames[0], part), slice(*frames)
     is_brought = not is_source and bool((plan.strength[rows] == 1.0).all())
-    if anchor and is_brought:
-        return path[rows] - anchor.points(len(path))[rows]
-    rest = plan.targets.standing.unridden(leg, frames, path[rows])
-    away = rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.mean(axis=0))
-    return plan.targets.standing.ridden(leg, frames, away)
+    if is_brought and stands and stands.part == part:
+        return path - stands.points(len(plan.strength))[rows]
+    rest = unridden(stands, rows, path)
+    away = rest - (standing_place(rest, np.arange(len(rest))) if is_brought else rest.sum(axis=0) / len(rest))
+    return away if stands is None or stands.motion is None else turn_vectors(stands.motion[rows], away)
 
 
 def _series_of_source(clip: Clip, plan: Plan, ground: Ground) -> dict[str, Array]:
@@ -220,17 +223,19 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
 def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, numbers: Frames) -> Data:
     """Figures of one side, "before" or "after", per foot and over all."""
     feet, limits = [], _limits(before.leg)
+    over = {name: series[name] > limit for name, limit in limits.items()}
+    most = {name: series[name].max(axis=0, initial=0.0).tolist() for name in limits}
+    counts = {name: rows.sum(axis=0).tolist() for name, rows in over.items()}
     for leg in range(before.legs):
         own = [span[side] for span in spans if span["leg"] == leg]
         foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
-        for name, limit in limits.items():
-            values = series[name][:, leg]
-            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int((values > limit).sum())}
-            foot[f"{name}_at"] = _events(values, limit, numbers)
+        for name in limits:
+            foot |= {name: most[name][leg], f"{name}_frames": counts[name][leg]}
+            foot[f"{name}_at"] = _events(series[name][:, leg], over[name][:, leg], numbers) if counts[name][leg] else []
         feet.append(foot)
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
-        **{f"{name}_frames": int((series[name] > limit).any(axis=1).sum()) for name, limit in limits.items()},
+        **{f"{name}_frames": int(rows.any(axis=1).sum()) for name, rows in over.items()},
         **(dict.fromkeys(BODY_FIGURES, 0.0) if side == "before" else _of_body(before, series)),
         "feet": feet,
     }
@@ -256,12 +261,11 @@ def _limits(leg: float) -> dict[str, float]:
     return {"short": SHORT * leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * leg}
 
 
-def _events(values: Array, limit: float, numbers: Frames) -> list[Data]:
-    """Runs in which values (N,) are over a limit: first and last frame, and the worst value."""
-    over = values > limit
+def _events(values: Array, over: Mask, numbers: Frames) -> list[Data]:
+    """Runs in which values (N,) are `over` a limit: first and last frame, and the worst value."""
     return [
         {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
-        for start, end in (runs(over) if over.any() else ())
+        for start, end in runs(over)
     ]
 
 
