@@ -7,7 +7,7 @@ from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smooth_between, smooth_cover
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
-from .reach import height_and_level, own_reach, pitched, toe_off_nears
+from .reach import height_and_level, own_reach, pitched
 from .rotations import length_of, level_part
 from .settings import DEEPEST
 from .targets.blend import Targets
@@ -38,7 +38,7 @@ def hips_offset(
     targets: Targets,
     standing: Mask,
     follows: Mask,
-    room: Array,
+    early: Array,
     deepest: float = DEEPEST,
     leans: bool = True,
     wanted: Mask | None = None,
@@ -48,15 +48,14 @@ def hips_offset(
     Hips rise with the mean rise of the ground under the feet. They rise farther if the straighter leg would otherwise
     be more bent than in the clip, unless that leg lies rather than stands. Only legs that are `standing` (F, L) ask for
     reach: a swinging foot is drawn to its hip joint instead. `follows` (L,) are the legs that follow the ground without
-    an anchor; their knees are eased less. As toe-off nears, heels may rise by `room` (F, L) radians before the hips
-    come down; see `reach.heel_room`. Hips come down to no more than `deepest` leg lengths below the mean rise of the
+    an anchor; their knees are eased less. As toe-off nears, heels may rise by `early` (F, L) radians before the hips
+    come down. Hips come down to no more than `deepest` leg lengths below the mean rise of the
     ground; what is then missing stays out of reach. If the body `leans`, slopes tilt it. `wanted` (F, L) are the
     contacts that users enforce, by default none.
     """
     wanted = np.zeros_like(standing) if wanted is None else wanted
     level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
     targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
-    early = room * toe_off_nears(standing) if room.any() else room
     raised = pitched(clip, targets, early) if early.any() else targets
     over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
     lowest = rise - deepest * clip.leg

@@ -24,7 +24,7 @@ from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Plan
 from .notes import Note
-from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short
+from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short, toe_off_nears
 from .rotations import length_of, quaternion_from_vector, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts, with_own_floor
@@ -156,18 +156,19 @@ def _plant_motion(
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
-    room = keep(_find_room, clip, sole, held, body)
-    hips = keep(_find_hips, clip, held, body, room, moves)
+    room, early = keep(_find_room, clip, sole, held, body)
+    hips = keep(_find_hips, clip, held, body, early, moves)
     # How far an earlier plan has moved the hip joints beyond the move of the hips that this plan finds.
     given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
-    reached, pitch = keep(_within_reach, clip, held, body, way, room)
+    reached, pitch = keep(_within_reach, clip, held, body, way, room, early)
     toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
     contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     asked = settings.counts(clip)
-    notes = [*notes, *tell_heels(strength[:, None] * pitch, held.standing & _may_rise(clip, held, body) & asked)]
+    rises = held.standing & _may_rise(clip, held, body) & asked
+    notes = [*notes, *tell_heels(strength[:, None] * pitch, rises, early)]
     notes += tell_toes(short & (strength > 0.0)[:, None] & asked)
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
@@ -246,22 +247,24 @@ def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
 
 
-def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> Array:
-    """How far heels may rise (F, L), radians; 0 for heels whose contact users enforce."""
+def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> tuple[Array, Array]:
+    """How far heels may rise (F, L), radians, where legs do not reach otherwise, and how far they may rise early, as
+    toe-off nears; 0 for heels whose contact users enforce.
+    """
     feet = _may_rise(clip, held, settings) & (settings.gives_way != "HIPS")
     if not feet.any():
-        return np.zeros((clip.frames, clip.legs))
-    room = heel_room(clip, sole, feet)
-    return np.where(settings.enforced(held.contacts)[..., 0], 0.0, room)
+        return np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, clip.legs))
+    room = np.where(settings.enforced(held.contacts)[..., 0], 0.0, heel_room(clip, sole, feet))
+    return room, room * toe_off_nears(held.contacts)
 
 
-def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: bool) -> Array:
+def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: bool) -> Array:
     """How far the hips move at full strength (F, 3): with supports that carry the figure, and so that legs reach."""
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
     wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
-    clip, held, room = clip.choose(legs), held.choose(legs), room[:, legs] * (settings.gives_way == "HEEL_HIPS")
+    clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
         ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
@@ -269,7 +272,7 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, room: Array, moves: b
     # With 'ALWAYS' the turn of a foot also takes out its tilt in the clip, and so does not show the slope.
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     feet = held.targets, held.standing, ~held.locked
-    return ride + hips_offset(clip, *feet, room, settings.max_drop, leans, wanted)
+    return ride + hips_offset(clip, *feet, early, settings.max_drop, leans, wanted)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
@@ -309,14 +312,16 @@ def _touch_aboard(bearer: Carrier, clip: Clip, sole: Sole, ground: Ground, setti
     return replace(held, targets=held.targets.carried_by(bearer.motion))
 
 
-def _within_reach(clip: Clip, held: Held, settings: Settings, way: Array, room: Array) -> tuple[Held, Array]:
+def _within_reach(
+    clip: Clip, held: Held, settings: Settings, way: Array, room: Array, early: Array
+) -> tuple[Held, Array]:
     """`held` with targets in reach of hip joints moved by `way` (F, L, 3), and the pitches of heels (F, L) for it."""
     targets, joint = held.targets, clip.hip + way
     if held.free.any():
         targets = targets.moved(held.free[..., None] * way)
     swings, pitch = ~held.standing & ~settings.touching(clip), room
     if room.any():
-        targets, pitch = raise_heels_to_reach(clip, targets, joint, held.standing, room)
+        targets, pitch = raise_heels_to_reach(clip, targets, joint, held.standing, room, early)
     if swings.any():
         targets = targets.moved(unfold_swings(clip, targets.ankle, joint, swings))
         targets = targets.moved(draw_swings(clip, targets.ankle, joint, swings, own_reach(clip)))

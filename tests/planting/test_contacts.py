@@ -112,6 +112,16 @@ def test_figure_at_rest_stands_on_every_frame(noise) -> None:
         assert contacts_of(make_rest(fps, noise=noise)).all()
 
 
+@pytest.mark.parametrize("sinks", [False, True])
+def test_foot_that_rests_and_then_settles_by_hardly_anything_stands_on_every_frame(sinks) -> None:
+    """An animator's idle figure shifts its weight: the foot slides by 0.004 leg, and comes down by 0.003."""
+    ball = np.zeros((34, 2, 3))
+    ball[:, :, 1] = [0.1, -0.1]
+    share = EASES["quintic"](np.clip((np.arange(34) - 10) / 28, 0.0, 1.0))
+    ball[:, 1] += share[:, None] * [0.004, 0.0, -0.003 * sinks]
+    assert find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=24.0, leg=1.0, exact=False).all()
+
+
 @pytest.mark.parametrize("style", ["walk", "slow walk", "run"])
 def test_small_changes_of_speeds_change_few_frames(style) -> None:
     gait = make_gait(style, noise=MILLIMETRE, slide=0.02)

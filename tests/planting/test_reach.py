@@ -20,6 +20,8 @@ from walk import FLAT, height_field, in_place, make_walk, planted
 
 CLIP = make_walk(3.0).clip
 ROOM = np.full(CLIP.hip.shape[:2], 0.5)
+EARLY = ROOM * toe_off_nears(make_walk(3.0).standing[..., None])
+ALL = np.ones(ROOM.shape, bool)
 STAIRS = height_field(lambda x, y: 0.3 * np.floor(x / 1.1))
 
 
@@ -29,10 +31,9 @@ def gaps(clip, targets, hip):
 
 
 def test_heels_rise_as_far_as_legs_need() -> None:
-    standing = np.ones(CLIP.hip.shape[:2], bool)
     hip = CLIP.hip + [0.0, 0.0, 0.06]
     before = Targets.of(CLIP)
-    after, pitch = raise_heels_to_reach(CLIP, before, hip, standing, ROOM)
+    after, pitch = raise_heels_to_reach(CLIP, before, hip, ALL, ROOM, 0.0 * ROOM)
     assert (gaps(CLIP, before, hip) > 0.01).any()
     assert gaps(CLIP, after, hip)[pitch < 0.49].max() < 1e-7
     assert (pitch[gaps(CLIP, before, hip) > 1e-6] > 0.0).all()
@@ -43,13 +44,15 @@ def test_heels_rise_as_far_as_legs_need() -> None:
 def test_heels_stay_where_legs_reach_and_feet_do_not_stand() -> None:
     for standing, lift in ((True, -0.1), (False, 0.1)):
         marks = np.full(CLIP.hip.shape[:2], standing)
-        targets, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), CLIP.hip + [0.0, 0.0, lift], marks, ROOM)
+        hip, room = CLIP.hip + [0.0, 0.0, lift], (ROOM, ROOM)
+        targets, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), hip, marks, *room)
         assert not pitch.any() and (targets.ankle == CLIP.ankle).all()
 
 
 def test_heels_rise_no_farther_in_the_air_than_where_their_feet_stand() -> None:
     standing = make_walk(3.0).standing
-    _, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), CLIP.hip + [0.0, 0.0, 0.06], standing, ROOM)
+    hip = CLIP.hip + [0.0, 0.0, 0.06]
+    _, pitch = raise_heels_to_reach(CLIP, Targets.of(CLIP), hip, standing, ROOM, EARLY)
     assert pitch[~standing].max() > 0.04
     for leg in (0, 1):
         for start, end in runs(~standing[:, leg]):
@@ -58,19 +61,26 @@ def test_heels_rise_no_farther_in_the_air_than_where_their_feet_stand() -> None:
 
 
 def test_foot_without_length_keeps_its_direction() -> None:
-    clip, marks = replace(CLIP, ball=CLIP.ankle.copy()), np.ones((180, 2), bool)
-    targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], marks, ROOM)
+    clip = replace(CLIP, ball=CLIP.ankle.copy())
+    targets, pitch = raise_heels_to_reach(clip, Targets.of(clip), clip.hip + [0.0, 0.0, 0.3], ALL, ROOM, ROOM)
     assert not pitch.any() and np.isfinite(targets.turn).all()
 
 
 def test_heels_rise_early_only_shortly_before_their_foot_leaves_the_ground() -> None:
-    standing = np.zeros((120, 1), bool)
-    standing[20:80] = True
-    near = toe_off_nears(standing)[:, 0]
+    contacts = np.zeros((120, 1, 2), bool)
+    contacts[20:80] = True
+    near = toe_off_nears(contacts)[:, 0]
     assert (near[:20] == 1.0).all() and not near[20:65].any() and near[79] > 0.7
     assert (np.diff(near[20:80]) >= 0.0).all()
-    standing[80:] = True
-    assert not toe_off_nears(standing)[20:].any()
+    contacts[80:] = True
+    assert not toe_off_nears(contacts)[20:].any()
+
+
+@pytest.mark.parametrize(("left", "first"), [(79, 66), (60, 61), (30, 57)])
+def test_heels_may_rise_early_from_where_those_of_the_clip_have_risen(left, first) -> None:
+    contacts = np.zeros((120, 1, 2), bool)
+    contacts[20:80, :, 1] = contacts[20:left, :, 0] = True
+    assert np.flatnonzero(toe_off_nears(contacts)[20:80, 0])[0] + 20 == first
 
 
 def test_ankles_and_balls_leave_heels_less_room_the_more_they_are_bent() -> None:

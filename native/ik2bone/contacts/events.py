@@ -72,7 +72,7 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
 
 def _rest(path: Array, heights: Array) -> int:
     """For how many frames a part on a path (F, 3) stays near its first place, where it rests, or creeps from there
-    along the ground while it is slow, at heights (N,). It may stay for longer than it is slow, since speeds are
+    along the ground or down while it is slow, at heights (N,). It may stay for longer than it is slow, since speeds are
     smoothed.
     """
     seen = len(heights)
@@ -81,7 +81,7 @@ def _rest(path: Array, heights: Array) -> int:
         if seen >= len(path):
             return len(path)
         seen *= 2
-    creeps = np.abs(heights - heights[0]) <= 0.5 * away[: len(heights)]
+    creeps = heights - heights[0] <= 0.5 * away[: len(heights)]
     return max(int(left.argmax()), 1 + int(creeps.nonzero()[0][-1]))
 
 
