@@ -213,7 +213,7 @@ def _triangles(data: bpy.types.Mesh, vertices: NDArray[np.float32], corners: NDA
     data.loop_triangle_polygons.foreach_get("value", faces)
     sizes = np.bincount(faces) + 2
     starts = np.cumsum(sizes) - sizes
-    if sizes.max() <= 4 and _are_convex(vertices, corners[starts[sizes == 4] + np.arange(4)[:, None]]):
+    if sizes.max(initial=0) <= 4 and _are_convex(vertices, corners[starts[sizes == 4] + np.arange(4)[:, None]]):
         second = np.arange(1, 1 + len(faces)) + 2 * faces
         return corners[np.stack([starts[faces], second, second + 1], axis=1)]
     # Reading these takes four times as long as the above.

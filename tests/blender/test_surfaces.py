@@ -323,6 +323,8 @@ FACES = {
     "quads": ([(0, 1, 2, 3)], 2),
     "triangles and quads": ([(0, 1, 2), (3, 2, 5, 4), (0, 3, 6)], 4),
     "a face of five corners": ([(0, 1, 2, 5, 3)], 3),
+    "faces of two corners": ([(0, 3), (1, 2)], 0),
+    "a face of two corners between others": ([(0, 1, 2), (0, 3), (3, 2, 5, 4)], 3),
 }
 FOURTH = {"convex": (0, 2, 0.8), "concave": (1.8, 0.6, 0), "on a corner": (2, 0, 0.5), "infinite": (0, float("inf"), 0)}
 
