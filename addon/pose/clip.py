@@ -23,8 +23,8 @@ TIP_COSINE, TIP_SHARE = 0.6, (0.3, 0.8)
 TOES_SHARE = 1.0 / 3.0
 # The length of a foot beyond the ankle, as a share of the shin, where it has no ball joint and its tail points up.
 PAW_SHARE = 0.15
-# Such a tail points up if it lies within this angle of the way back to the knee (cosine of 60 degrees). The tails of a
-# robot's feet are 95 degrees off, those that an importer invents for a fox's paws 35.
+# Such a tail points up if it lies within this angle of the way back to the knee (cosine of 60 degrees). In the data
+# folder, the tails of a robot's feet are 81 degrees off, those that an importer invents for a fox's paws 35.
 UPWARD = 0.5
 # A limb has a hinge in the rest pose if it is bent by more than this sine (2 degrees).
 MEANT = 0.035
