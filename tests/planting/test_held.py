@@ -132,3 +132,14 @@ def test_marks_that_begin_during_a_pose_count_for_the_whole_pose(count) -> None:
     assert stands.enforced[pose, :, 1].all() and stands.contacts[pose, :, 1].all()
     never = plant(clip, FLAT, Settings(marks=Marks(nothing, nothing, mark)))
     assert plant(clip, FLAT).contacts[pose, :, 1].any() and not never.resting[pose, :, 1].any()
+
+
+def test_contacts_of_poses_rest_and_enforced_ones_are_contacts() -> None:
+    clip = on(4, make_walk(fps=24.0).clip)
+    rng = np.random.default_rng(3)
+    contacts = rng.random((clip.frames, clip.legs, 2)) < 0.7
+    resting, enforced = (rng.random(contacts.shape) < 0.5 for _ in range(2))
+    masks = {"contacts": contacts, "resting": contacts | resting, "enforced": contacts & enforced}
+    plan = replace(plant(clip, FLAT), **masks).held(pose_starts(clip))
+    assert plan.enforced.any() and not (plan.enforced & ~plan.contacts).any()
+    assert not (plan.contacts & ~plan.resting).any()
