@@ -166,14 +166,14 @@ class Marks:
         return replace(self, alone=(least, most))
 
     def held(self, starts: Indices) -> Marks:
-        """The same marks, each on all frames of a held pose if it is on any. `starts` (F,) are the poses' first frames.
+        """The same marks, with what is enforced or forbidden on any frame of a held pose so on all of its frames.
 
-        Such poses are planted as on their first frames, so marks that begin later would be lost there.
+        `starts` (F,) are the poses' first frames. Poses are planted as on these, so marks that begin later would be
+        lost.
         """
         first, pose = np.unique(starts, return_inverse=True)
-        masks = self.automatic, self.enforced, self.forbidden
-        automatic, enforced, forbidden = (np.logical_or.reduceat(mask, first)[pose] for mask in masks)
-        return Marks(automatic, enforced, forbidden, self.places)
+        enforced, forbidden = (np.logical_or.reduceat(mask, first)[pose] for mask in (self.enforced, self.forbidden))
+        return replace(self, enforced=enforced, forbidden=forbidden)
 
     def standing_with(self, found: Mask) -> Mask:
         """The contacts (F, L, 2) by the spans, as in `found` for stances that a run without marks would store alike."""
