@@ -12,6 +12,7 @@ from ik2bone.contacts.spans import Marks
 from ik2bone.held import flowing, flowing_ways, pose_starts
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import length_of
+from test_calibration_pose import spread_on_its_first_frame
 from walk import FLAT, HILLS, make_walk
 
 ON = [2, 3, 4]
@@ -143,3 +144,14 @@ def test_contacts_of_poses_rest_and_enforced_ones_are_contacts() -> None:
     plan = replace(plant(clip, FLAT), **masks).held(pose_starts(clip))
     assert plan.enforced.any() and not (plan.enforced & ~plan.contacts).any()
     assert not (plan.contacts & ~plan.resting).any()
+
+
+def test_held_poses_after_a_calibration_pose_are_planted_alike_after_an_earlier_plan() -> None:
+    walk = spread_on_its_first_frame(make_walk(fps=24.0).clip)
+    clip = rows(walk, np.append(0, 1 + np.arange(walk.frames - 1) // 2 * 2))
+    plan = plant(clip, HILLS)
+    nothing, offset = np.zeros_like(plan.resting), np.repeat(plan.hips_offset[:, None], clip.legs, axis=1)
+    stored = Settings(contacts="STORED", marks=Marks(plan.resting, nothing, nothing))
+    assert plan.notes[0].code == "calibration_pose"
+    for settings in (None, stored):
+        assert largest(plant(clip, HILLS, settings, offset=offset).rotations - plan.rotations) < 1e-9
