@@ -35,11 +35,7 @@ def flowing(clip: Clip, starts: Indices) -> Clip:
 
     `starts` are those of `pose_starts`, on which the poses are those of the clip.
     """
-    first, pose = np.unique(starts, return_inverse=True)
-    ends = np.append(first[1:], clip.frames)
-    following = np.append(first[1:], first[-1])[pose]
-    length = np.minimum(ends - first, int(LONGEST * clip.fps))[pose]
-    share = np.maximum(0.0, 1.0 - (ends[pose] - np.arange(clip.frames)) / length)[:, None, None]
+    following, share = _onwards(starts, clip.fps)
     inverse, parts = {name: inverse_of(getattr(clip, name)) for name in JOINTS}, dict[str, Array]()
     for name, above in zip(JOINTS, (None, *JOINTS), strict=False):
         own = getattr(clip, name) if above is None else inverse[above] @ getattr(clip, name)
@@ -49,6 +45,21 @@ def flowing(clip: Clip, starts: Indices) -> Clip:
         own = move_points(inverse[bone], getattr(clip, name))
         parts[name] = move_points(parts[bone], own + share * (own[following] - own))
     return clip.having(**parts)
+
+
+def flowing_ways(ways: Array, starts: Indices, fps: float) -> Array:
+    """Vectors (F, L, 3) of which those on the frames `starts` are known, on the others as `flowing` has the poses."""
+    following, share = _onwards(starts, fps)
+    return np.asarray(ways[starts] + share * (ways[following] - ways[starts]))
+
+
+def _onwards(starts: Indices, fps: float) -> tuple[Indices, Array]:
+    """The first frame (F,) of the next pose, and how far each frame is on the way to it (F, 1, 1), from 0 to 1."""
+    first, pose = np.unique(starts, return_inverse=True)
+    ends = np.append(first[1:], len(starts))
+    length = np.minimum(ends - first, int(LONGEST * fps))[pose]
+    share = np.maximum(0.0, 1.0 - (ends[pose] - np.arange(len(starts))) / length)
+    return np.append(first[1:], first[-1])[pose], share[:, None, None]
 
 
 def _between(matrices: Array, others: Array, share: Array) -> Array:

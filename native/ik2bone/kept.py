@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -54,6 +54,6 @@ def values_of(data: Any) -> Any:
         return data.shape, data.dtype.str, hash(data.tobytes())
     if isinstance(data, tuple | list):
         return tuple(map(values_of, data))
-    if hasattr(data, "__match_args__"):
-        return type(data), *[values_of(getattr(data, name)) for name in data.__match_args__]
+    if is_dataclass(data):
+        return type(data), *[values_of(getattr(data, each.name)) for each in fields(data)]
     return data if np.isscalar(data) else id(data)

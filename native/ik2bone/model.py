@@ -115,6 +115,8 @@ class Plan:
             stands, whole = getattr(self, name)[first], np.logical_and.reduceat(getattr(self, name), first, axis=0)
             stands[:-1] &= whole[:-1] | ~stands[1:]
             rows[name] = stands[pose]
+        # Any of the three may be interrupted alone.
+        rows["resting"], rows["enforced"] = rows["resting"] | rows["contacts"], rows["enforced"] & rows["contacts"]
         return replace(self, **rows, targets=self.targets.held(starts))
 
     def choose(self, limbs: Mask) -> Plan:

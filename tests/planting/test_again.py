@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import ik2bone
 import numpy as np
@@ -39,6 +39,16 @@ def values(plan):
     """All that a plan tells."""
     told = {name: value for name, value in vars(plan).items() if name not in ("clip", "ground", "notes", "kept")}
     return {name: values_of(value) for name, value in told.items()}, [str(note) for note in plan.notes]
+
+
+@dataclass(kw_only=True)
+class Level:
+    """A ground of a user's own class."""
+
+    height: float
+
+    def __call__(self, points, _down):
+        return points * [1.0, 1.0, 0.0] + [0.0, 0.0, self.height], 0.0 * points + [0.0, 0.0, 1.0], points[:, 0] < np.inf
 
 
 def raft(height=0.0):
@@ -133,6 +143,12 @@ def test_other_ground_sole_or_offset_is_planned_anew() -> None:
     offset, sole = np.full_like(CLIP.hip, -0.05), replace(first.sole, floor=first.sole.floor + 0.02)
     for given in ((upper,), (raft(),), (HILLS, None, sole), (HILLS, None, None, offset)):
         assert values(plant(CLIP, *given, previous=first)) == values(plant(CLIP, *given)) != values(first)
+
+
+def test_ground_of_a_class_with_fields_by_keyword_only_is_told_apart_by_them() -> None:
+    first = plant(CLIP, Level(height=0.0))
+    assert plant(CLIP, Level(height=0.0), previous=first).kept is first.kept
+    assert plant(CLIP, Level(height=0.05), previous=first).kept is not first.kept
 
 
 def test_surface_that_moves_otherwise_is_planned_anew() -> None:

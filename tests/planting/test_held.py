@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from ik2bone.clip import ARRAYS, JOINTS
 from ik2bone.contacts.spans import Marks
-from ik2bone.held import flowing, pose_starts
+from ik2bone.held import flowing, flowing_ways, pose_starts
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import length_of
+from test_calibration_pose import spread_on_its_first_frame
 from walk import FLAT, HILLS, make_walk
 
 ON = [2, 3, 4]
@@ -106,3 +107,51 @@ def test_settings_of_a_range_are_held_with_the_poses() -> None:
     strength = np.linspace(0.0, 1.0, clip.frames)
     plan = plant(clip, FLAT, replace(Settings(), strength=strength))
     assert plan.strength.tolist() == strength[np.arange(clip.frames) // 2 * 2].tolist()
+
+
+@pytest.mark.parametrize("count", ON)
+def test_held_poses_whose_hips_an_earlier_plan_has_moved_are_planted_alike(count) -> None:
+    clip = on(count, make_walk(fps=24.0).clip)
+    plan = plant(clip, HILLS)
+    again = plant(clip, HILLS, offset=np.repeat(plan.hips_offset[:, None], clip.legs, axis=1))
+    assert largest(again.rotations - plan.rotations) < 1e-9
+
+
+def test_ways_flow_as_poses_do() -> None:
+    clip = on(2, make_walk(fps=24.0).clip)
+    starts = pose_starts(clip)
+    assert flowing_ways(clip.hip, starts, clip.fps) == pytest.approx(flowing(clip, starts).hip, abs=1e-12)
+
+
+@pytest.mark.parametrize("count", ON)
+def test_marks_that_begin_during_a_pose_count_for_the_whole_pose(count) -> None:
+    clip = on(count, make_walk(fps=24.0).clip)
+    first, nothing = 5 * count, np.zeros((clip.frames, clip.legs, 2), bool)
+    mark, pose = nothing.copy(), slice(first, first + count)
+    mark[first + 1, :, 1] = True
+    stands = plant(clip, FLAT, Settings(marks=Marks(nothing, mark, nothing)))
+    assert stands.enforced[pose, :, 1].all() and stands.contacts[pose, :, 1].all()
+    never = plant(clip, FLAT, Settings(marks=Marks(nothing, nothing, mark)))
+    assert plant(clip, FLAT).contacts[pose, :, 1].any() and not never.resting[pose, :, 1].any()
+
+
+def test_contacts_of_poses_rest_and_enforced_ones_are_contacts() -> None:
+    clip = on(4, make_walk(fps=24.0).clip)
+    rng = np.random.default_rng(3)
+    contacts = rng.random((clip.frames, clip.legs, 2)) < 0.7
+    resting, enforced = (rng.random(contacts.shape) < 0.5 for _ in range(2))
+    masks = {"contacts": contacts, "resting": contacts | resting, "enforced": contacts & enforced}
+    plan = replace(plant(clip, FLAT), **masks).held(pose_starts(clip))
+    assert plan.enforced.any() and not (plan.enforced & ~plan.contacts).any()
+    assert not (plan.contacts & ~plan.resting).any()
+
+
+def test_held_poses_after_a_calibration_pose_are_planted_alike_after_an_earlier_plan() -> None:
+    walk = spread_on_its_first_frame(make_walk(fps=24.0).clip)
+    clip = rows(walk, np.append(0, 1 + np.arange(walk.frames - 1) // 2 * 2))
+    plan = plant(clip, HILLS)
+    nothing, offset = np.zeros_like(plan.resting), np.repeat(plan.hips_offset[:, None], clip.legs, axis=1)
+    stored = Settings(contacts="STORED", marks=Marks(plan.resting, nothing, nothing))
+    assert plan.notes[0].code == "calibration_pose"
+    for settings in (None, stored):
+        assert largest(plant(clip, HILLS, settings, offset=offset).rotations - plan.rotations) < 1e-9

@@ -140,8 +140,7 @@ class Marks:
     is forbidden.
 
     `places` are those of enforced spans, with frames counted as in the masks. `alone` are the least and the most
-    contacts (F, L, 2) that a run without marks would store, if that is known. `starts` are the first frames (F,) of the
-    poses of a clip whose poses are held.
+    contacts (F, L, 2) that a run without marks would store, if that is known.
     """
 
     automatic: Mask
@@ -149,22 +148,32 @@ class Marks:
     forbidden: Mask
     places: tuple[Place, ...] = ()
     alone: tuple[Mask, Mask] | None = None
-    starts: Indices | None = None
 
     @property
     def standing(self) -> Mask:
         """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
-    def compared(self, least: Mask, most: Mask) -> Marks:
+    def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
         """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
 
-        What it would store on a frame of a held pose is what it finds on any other frame of that pose.
+        With the first frame (F,) of each frame's pose, what it would store on a frame of a held pose is what it finds
+        on any other frame of that pose.
         """
-        if self.starts is not None:
-            first, pose = np.unique(self.starts, return_inverse=True)
+        if starts is not None:
+            first, pose = np.unique(starts, return_inverse=True)
             least, most = np.logical_and.reduceat(least, first)[pose], np.logical_or.reduceat(most, first)[pose]
         return replace(self, alone=(least, most))
+
+    def held(self, starts: Indices) -> Marks:
+        """The same marks, with what is enforced or forbidden on any frame of a held pose so on all of its frames.
+
+        `starts` (F,) are the poses' first frames. Poses are planted as on these, so marks that begin later would be
+        lost.
+        """
+        first, pose = np.unique(starts, return_inverse=True)
+        enforced, forbidden = (np.logical_or.reduceat(mask, first)[pose] for mask in (self.enforced, self.forbidden))
+        return replace(self, enforced=enforced, forbidden=forbidden)
 
     def standing_with(self, found: Mask) -> Mask:
         """The contacts (F, L, 2) by the spans, as in `found` for stances that a run without marks would store alike."""
@@ -196,16 +205,14 @@ class Marks:
         """The same marks on some of the frames."""
         first = frames.indices(len(self.automatic))[0]
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
-        starts = None if self.starts is None else np.maximum(self.starts[frames] - first, 0)
-        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places, starts=starts)
+        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
 
     def choose(self, limbs: Mask) -> Marks:
         """The same marks for some of the limbs (L,)."""
         numbers = np.cumsum(limbs) - 1
         places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
         alone = self.alone and (self.alone[0][:, limbs], self.alone[1][:, limbs])
-        automatic, enforced, forbidden = (mask[:, limbs] for mask in (self.automatic, self.enforced, self.forbidden))
-        return Marks(automatic, enforced, forbidden, places, alone, self.starts)
+        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places, alone)
 
     def moved(self, motion: Array) -> Marks:
         """The same marks with each place moved by a motion (F, 4, 4), as it is on the first frame of that place."""
