@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .arrays import Array, Mask
+from .arrays import Array, Indices, Mask
 from .joints import aggregate_legs, ball_by_proportion, bones, tip_by_proportion
 from .rotations import length_of
 from .sole.skin import Skin
@@ -52,6 +52,9 @@ class Clip:
     palm        the unit normal of each palm in hand space (L, 3), of either sign, zero where it is not known
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
 
+    `pose_starts` is no argument: planting sets it in clips whose held poses flow, to the first frame (F,) of each
+    frame's pose; see held.py.
+
     Arrays are copied. Lists and float32 arrays are accepted. Raises TypeError if an argument has the wrong kind, and
     ValueError if it has a wrong shape, no inverse, or numbers that are not finite or out of range; both name it.
     """
@@ -71,6 +74,7 @@ class Clip:
     is_hand: Mask
     palm: Array | None
     rest_hinge: Array | None
+    pose_starts: Indices | None = field(default=None, init=False)
 
     def __init__(
         self,
@@ -258,7 +262,10 @@ class Clip:
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
         checks.part("frames", frames, self.frames)
-        return self.having(**{name: getattr(self, name)[frames] for name in ARRAYS})
+        rows: dict[str, Any] = {name: getattr(self, name)[frames] for name in ARRAYS}
+        if self.pose_starts is not None:
+            rows["pose_starts"] = np.maximum(self.pose_starts[frames] - range(self.frames)[frames][0], 0)
+        return self.having(**rows)
 
     def choose(self, limbs: Mask) -> Clip:
         """The same clip with some of its limbs (L,); the clip itself if these are all limbs."""

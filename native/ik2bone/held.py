@@ -13,7 +13,7 @@ from .rotations import inverse_of, length_of, matrix_from_vector, move_points, n
 LONGEST = 0.17
 
 
-def pose_starts(clip: Clip) -> Indices | None:
+def find_pose_starts(clip: Clip) -> Indices | None:
     """The first frame (F,) of the pose of each frame; None unless poses are usually held, and not as stills.
 
     Four poses are the fewest that show what is usual.
@@ -33,7 +33,7 @@ def pose_starts(clip: Clip) -> Indices | None:
 def flowing(clip: Clip, starts: Indices) -> Clip:
     """The clip as it would be on ones: each pose goes evenly to the next. A still does so at its end, within `LONGEST`.
 
-    `starts` are those of `pose_starts`, on which the poses are those of the clip.
+    `starts` are those of `find_pose_starts`, on which the poses are those of the clip.
     """
     following, share = _onwards(starts, clip.fps)
     inverse, parts = {name: inverse_of(getattr(clip, name)) for name in JOINTS}, dict[str, Array]()
@@ -44,7 +44,7 @@ def flowing(clip: Clip, starts: Indices) -> Clip:
     for name, bone in (("ball", "foot"), ("tip", "toe")):
         own = move_points(inverse[bone], getattr(clip, name))
         parts[name] = move_points(parts[bone], own + share * (own[following] - own))
-    return clip.having(**parts)
+    return clip.having(**parts, pose_starts=starts)
 
 
 def flowing_ways(ways: Array, starts: Indices, fps: float) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from . import checks
 from .anchors.anchor import tell_steep, tell_turns
 from .anchors.lying import as_on_level
-from .arrays import Array, Indices, Mask
+from .arrays import Array, Mask
 from .clip import Clip
 from .curves import odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
@@ -17,7 +17,7 @@ from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .hands.nearest import WITHIN
 from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
-from .held import flowing, flowing_ways, pose_starts
+from .held import find_pose_starts, flowing, flowing_ways
 from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
@@ -91,30 +91,21 @@ def plant(
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
     # Held poses would not ride a support that moves.
-    starts = None if may_move(ground) else keep(pose_starts, own)
+    starts = None if may_move(ground) else keep(find_pose_starts, own)
     if starts is None:
         plan = _plant_where_made(keep, own, ground, settings, sole, offset)
     else:
         held, flow = replace(settings, marks=settings.marks and settings.marks.held(starts)), keep(flowing, own, starts)
-        plan = _plant_where_made(keep, flow, ground, held, sole, offset, starts).held(starts)
+        plan = _plant_where_made(keep, flow, ground, held, sole, offset).held(starts)
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
     return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 
 def _plant_where_made(
-    keep: Kept,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
-    starts: Indices | None = None,
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `plant`. A clip that was made on a moving support is planted in the space of that support.
-
-    Of a clip whose held poses flow, only the frames `starts` (F,) are those of the planted clip, here and below.
-    """
+    """As `plant`. A clip that was made on a moving support is planted in the space of that support."""
     # Stored poses are rounded: an offset as small as rounding means that the hips have not been moved.
     if offset is not None and np.abs(offset).max() < checks.ROUNDING * clip.leg:
         offset = np.zeros_like(offset)
@@ -125,7 +116,7 @@ def _plant_where_made(
     climbs = settings.direction == "NEAREST" and _moves_hips(settings, offset)
     bearer = keep(find_bearer, clip, ground) if climbs else None
     if bearer is None:
-        return _plant(keep, clip, ground, settings, sole, offset, starts)
+        return _plant(keep, clip, ground, settings, sole, offset)
     # The clip was made for a support at rest, so it is moved along with the bearer.
     ride, share = keep(ride_on, bearer, clip), settings.shares(clip.frames)[:, None]
     offset = None if offset is None else offset - (share * ride)[:, None]
@@ -153,19 +144,15 @@ def _moves_hips(settings: Settings, offset: Array | None) -> bool:
 
 
 def _plant_motion(
-    keep: Kept,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
-    starts: Indices | None = None,
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `plant`, for a clip without a calibration pose in the space in which it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
     if settings.contacts == "STORED" and settings.marks:
-        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset, starts)
-        settings = replace(settings, marks=settings.marks.compared(*alone, starts) if alone else settings.marks)
+        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+        settings = replace(
+            settings, marks=settings.marks.compared(*alone, clip.pose_starts) if alone else settings.marks
+        )
     floor, body = settings.only(*GROUND), settings.only(*BODY)
     sole = keep(lay_palms, clip, sole or keep(_measure_on, clip, ground, settings.only("direction")), ground, floor)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
@@ -175,8 +162,8 @@ def _plant_motion(
     hips = keep(_find_hips, clip, held, body, early, moves)
     # How far an earlier plan has moved the hip joints beyond the move of the hips that this plan finds.
     given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
-    if given is not None and starts is not None:
-        given = flowing_ways(given, starts, clip.fps)
+    if given is not None and clip.pose_starts is not None:
+        given = flowing_ways(given, clip.pose_starts, clip.fps)
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
     reached, pitch = keep(_within_reach, clip, held, body, way, room, early)
@@ -208,34 +195,24 @@ def _plant_motion(
 
 
 def _contacts_alone(
-    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None, starts: Indices | None
+    clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> tuple[Mask, Mask] | None:
     """The least and the most contacts (F, L, 2) that a plan without marks would store; None if there is no ground."""
     try:
-        plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset, starts)
+        plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset)
     except NoGround:
         return None
     return plan.contacts, plan.resting
 
 
-def _plant(
-    keep: Kept,
-    clip: Clip,
-    ground: Ground,
-    settings: Settings,
-    sole: Sole | None,
-    offset: Array | None,
-    starts: Indices | None = None,
-) -> Plan:
+def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None) -> Plan:
     """As `plant`, for a clip in the space in which it was made. A calibration pose on the first frame keeps its shape
     as far as it can. Its hips move as on the second frame, each of the two with the strength of its frame.
     """
     if not starts_in_calibration_pose(clip):
-        return _plant_motion(keep, clip, ground, settings, sole, offset, starts)
+        return _plant_motion(keep, clip, ground, settings, sole, offset)
     later, after = keep(Clip.cut, clip, LATER), keep(cut_ground, ground, LATER)
-    starts = None if starts is None else np.maximum(starts[LATER] - 1, 0)
-    rest = None if offset is None else offset[LATER]
-    plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, rest, starts)
+    plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
     first, second = strength = settings.shares(clip.frames)[:2]
     hips = plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0)
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)

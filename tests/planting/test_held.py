@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ik2bone.clip import ARRAYS, JOINTS
 from ik2bone.contacts.spans import Marks
-from ik2bone.held import flowing, flowing_ways, pose_starts
+from ik2bone.held import find_pose_starts, flowing, flowing_ways
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import length_of
 from test_calibration_pose import spread_on_its_first_frame
@@ -65,9 +65,9 @@ def test_stored_contacts_of_held_poses_give_the_same_plan(count) -> None:
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_the_first_frames_of_poses_are_found_where_poses_are_held(fps) -> None:
     walk = make_walk(fps=fps).clip
-    assert pose_starts(walk) is None
+    assert find_pose_starts(walk) is None
     for count in ON:
-        starts = pose_starts(on(count, walk))
+        starts = find_pose_starts(on(count, walk))
         assert starts is not None
         assert starts.tolist() == (np.arange(walk.frames) // count * count).tolist()
 
@@ -76,14 +76,16 @@ def test_stills_are_no_held_poses() -> None:
     walk = make_walk(fps=24.0).clip
     waits = rows(walk, np.concatenate([np.zeros(30, int), np.arange(walk.frames), np.full(30, walk.frames - 1)]))
     blocked, still = on(8, walk), rows(walk, np.zeros(24, int))
-    assert all(pose_starts(clip) is None for clip in (waits, blocked, still, rows(walk, [0]), rows(walk, [0, 0, 1])))
+    assert all(
+        find_pose_starts(clip) is None for clip in (waits, blocked, still, rows(walk, [0]), rows(walk, [0, 0, 1]))
+    )
 
 
 @pytest.mark.parametrize("count", ON)
 def test_flowing_poses_pass_through_the_held_ones_with_rigid_bones(count) -> None:
     walk = make_walk(fps=24.0).clip
     held = on(count, walk)
-    starts = pose_starts(held)
+    starts = find_pose_starts(held)
     flow = flowing(held, starts)
     first = np.unique(starts)
     for name in ARRAYS:
@@ -97,7 +99,7 @@ def test_flowing_poses_pass_through_the_held_ones_with_rigid_bones(count) -> Non
 def test_a_still_between_held_poses_stays_still_until_its_end() -> None:
     walk = make_walk(fps=24.0).clip
     held = rows(walk, np.concatenate([np.arange(40) // 2 * 2, np.full(24, 40), np.arange(40, walk.frames) // 2 * 2]))
-    flow = flowing(held, pose_starts(held))
+    flow = flowing(held, find_pose_starts(held))
     assert largest(np.diff(flow.hip[40:60], axis=0)) < 1e-12
     assert largest(np.diff(flow.hip[62:66], axis=0)) > 0.01
 
@@ -119,7 +121,7 @@ def test_held_poses_whose_hips_an_earlier_plan_has_moved_are_planted_alike(count
 
 def test_ways_flow_as_poses_do() -> None:
     clip = on(2, make_walk(fps=24.0).clip)
-    starts = pose_starts(clip)
+    starts = find_pose_starts(clip)
     assert flowing_ways(clip.hip, starts, clip.fps) == pytest.approx(flowing(clip, starts).hip, abs=1e-12)
 
 
@@ -141,7 +143,7 @@ def test_contacts_of_poses_rest_and_enforced_ones_are_contacts() -> None:
     contacts = rng.random((clip.frames, clip.legs, 2)) < 0.7
     resting, enforced = (rng.random(contacts.shape) < 0.5 for _ in range(2))
     masks = {"contacts": contacts, "resting": contacts | resting, "enforced": contacts & enforced}
-    plan = replace(plant(clip, FLAT), **masks).held(pose_starts(clip))
+    plan = replace(plant(clip, FLAT), **masks).held(find_pose_starts(clip))
     assert plan.enforced.any() and not (plan.enforced & ~plan.contacts).any()
     assert not (plan.contacts & ~plan.resting).any()
 
