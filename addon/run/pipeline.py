@@ -288,11 +288,15 @@ def _way(task: Task, part: Plan, number: int) -> Array:
 
 
 def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
-    """A sentence about planted frames whose neighbours in the action are unchanged; none without such frames."""
+    """A sentence about planted frames whose neighbours in the action are unchanged; none without such frames.
+
+    From a calibration pose the clip jumps itself.
+    """
     joints = [np.array([clip.hip, clip.knee, clip.ankle])[:, :, task.body.chosen] for clip in (before, after)]
     moved = np.linalg.norm(joints[1] - joints[0], axis=-1).max(axis=(0, 2)) / before.leg
     beyond = {task.part.start: task.part.start - 1, task.part.stop - 1: task.part.stop}
-    steps = [row for row, next_row in beyond.items() if 0 <= next_row < len(moved) and moved[next_row] <= NONE]
+    first = int(core.starts_in_calibration_pose(before))
+    steps = [row for row, next_row in beyond.items() if first <= next_row < len(moved) and moved[next_row] <= NONE]
     steps = [row for row in steps if moved[row] > STEP]
     if not steps:
         return []

@@ -102,7 +102,9 @@ class Plan:
             raise ValueError(f"frames: expected a slice of frames that follow one another, got {frames}")
         parts = {name: getattr(self, name)[frames] for name in BY_FRAME}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
-        return replace(self, **parts, targets=self.targets.cut(first, last))
+        # This note is about the first frame alone.
+        notes = tuple(note for note in self.notes if first == 0 or note.code != "calibration_pose")
+        return replace(self, **parts, notes=notes, targets=self.targets.cut(first, last))
 
     def held(self, starts: Indices) -> Plan:
         """The same plan with each frame's row taken from the frame `starts` (F,) on which its pose begins.

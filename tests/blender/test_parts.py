@@ -111,6 +111,13 @@ def test_ends_within_the_action_are_told_where_limbs_step(bpy, walker, slope):
     assert not _steps_told(walker)
 
 
+def test_jump_out_of_a_calibration_pose_is_not_told_where_the_planted_frames_begin(bpy, walker, slope):
+    for bone in ("thigh.L", "thigh.R"):
+        biped.key_turn(walker.pose.bones[bone], -1.2, 0)
+    plant(bpy, **_part(1, biped.LAST))
+    assert not record_of(walker)["report"]["told"]
+
+
 def test_one_leg_of_a_real_walk_planted_again_stays_as_it_was(bpy, data, slope):
     from demo.clips import load
 

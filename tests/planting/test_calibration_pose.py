@@ -62,6 +62,12 @@ def test_calibration_pose_keeps_its_shape_over_a_pit() -> None:
     assert figures(spread, planted(spread, plan), plan, pit)["after"]["short"] == 0.0
 
 
+def test_calibration_pose_is_not_told_of_a_part_without_it() -> None:
+    plan = plant(spread_on_its_first_frame(make_walk().clip), HILLS)
+    assert [note.code for note in plan.cut(slice(0, 9)).notes].count("calibration_pose") == 1
+    assert not any(note.code == "calibration_pose" for note in plan.cut(slice(1, None)).notes)
+
+
 def test_calibration_pose_before_a_walk_does_not_disturb_it() -> None:
     walk = make_walk().clip
     spread = spread_on_its_first_frame(walk)
