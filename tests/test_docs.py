@@ -23,7 +23,14 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")
 NAMES = [page.name for page in PAGES]
 MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
 # The beginnings of calls by which code refuses.
-REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
+REFUSES = (
+    "Refusal(",
+    "NoLegs(",
+    "self.report({'ERROR'}",
+    "cls.poll_message_set(",
+    "parser.error(",
+    "argparse.ArgumentTypeError(",
+)
 # Texts that are neither refusals nor notes: arguments with these names, names of stages, and all texts in these files.
 QUIET = ("description", "name")
 PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
