@@ -189,7 +189,8 @@ def test_a_folder_without_clips_is_named_with_the_kinds_of_files_that_count(comm
     status, output = run(command, files, str(files / "empty"))
     told = " ".join(capfd.readouterr().err.split())
     assert status == 2 and not output.exists()
-    assert "error: there are no clips in " in told and "empty: expected files of .bvh, .fbx, .gltf, .glb, .blend" in told
+    assert "error: there are no clips in " in told
+    assert "empty: expected files of .bvh, .fbx, .gltf, .glb, .blend" in told
 
 
 def test_what_cannot_be_a_folder_is_told(command, files, capfd):
