@@ -138,6 +138,13 @@ def test_every_file_that_a_page_names_exists():
             assert any(path == name or path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
 
 
+def test_constants_that_the_page_on_contributing_names_are_in_the_code():
+    named = re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    files = [path for folder in ("native", "addon", "tests") for path in (ROOT / folder).rglob("*.[hp]*")]
+    code = " ".join(path.read_text(encoding="utf-8") for path in files if path.suffix in (".h", ".py"))
+    assert named and not [name for name in named if not re.search(rf"\b{name}\b", code)]
+
+
 def test_every_public_name_is_in_the_reference():
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     described = set(re.findall(r"^\.\. auto\w+:: ik2bone\.(\w+)", text, re.MULTILINE))
