@@ -110,6 +110,21 @@ def test_every_key_of_a_report_is_described():
     assert keys_of(names["plan"].report()) <= set(re.findall(r"`(\w+)`", " ".join(described)))
 
 
+def test_a_folder_of_reports_is_read_as_the_page_of_the_report_says(tmp_path, monkeypatch, capsys):
+    names: dict = {}
+    exec(blocks(DOCS / "quickstart.md", "python")[0], names)
+    planted = {"actions": [{"action": "walk", "report": names["plan"].report()}]}
+    (tmp_path / "planted").mkdir()
+    for name, told in (("walk", planted), ("broken", {"actions": [], "error": "there is no file"})):
+        (tmp_path / "planted" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    (block,) = blocks(DOCS / "report.md", "py")
+    exec(block, {})
+    broken, walk = capsys.readouterr().out.splitlines()
+    assert broken == "broken; there is no file" and walk.startswith("walk; walk; ")
+
+
 def test_the_example_of_stored_contacts_can_be_read():
     (text,) = blocks(DOCS / "contacts.md", "json")
     assert [span.state for span in read_spans(json.loads(text))].count("automatic") == 2
@@ -253,6 +268,20 @@ def test_every_message_that_is_described_is_one_of_the_code():
     rows = re.findall(r"^\| ([^`|].*?) \|", MESSAGES, re.MULTILINE)
     stale = [row for row in rows if not any(re.search(pattern, row) for pattern in known)]
     assert sorted(set(stale)) == ["code", "message", "note"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "ending"),
+    [(["trouble"], "so no key can be set"), (["trouble_beyond", "_trouble_of_cut"], "so it cannot be cut at frame")],
+)
+def test_each_refusal_of_an_f_curve_has_its_own_clauses(functions, ending):
+    (row,) = re.findall(rf"^\| (.*?, {ending}.*?) \|", MESSAGES, re.MULTILINE)
+    tree = ast.parse((ROOT / "addon" / "keys" / "fcurves.py").read_text(encoding="utf-8"))
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions]
+    # The first statement of a function is its docstring.
+    nodes = [node for function in found for statement in function.body[1:] for node in ast.walk(statement)]
+    clauses = {template_of(node).removesuffix("{}") for node in nodes if " " in template_of(node)}
+    assert all(clause.strip() in row for clause in clauses) and len(clauses) == len(row.split(" / "))
 
 
 def test_an_undescribed_refusal_is_found():
