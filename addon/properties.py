@@ -168,13 +168,13 @@ class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
 
     surface_object: PointerProperty(
         name="Surface",
-        description="Mesh to plant the feet on, every visible mesh that is no character where none is given",
+        description="Mesh to plant on; without it and a collection, every visible mesh that is no part of a character",
         type=bpy.types.Object,
         poll=_is_surface,
     )
     surface_collection: PointerProperty(
         name="Collection",
-        description="Collection whose meshes are planted on, where no object is given",
+        description="Collection whose meshes are planted on if no object is chosen as Surface",
         type=bpy.types.Collection,
     )
 

@@ -23,7 +23,14 @@ PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md")
 NAMES = [page.name for page in PAGES]
 MESSAGES = (DOCS / "messages.md").read_text(encoding="utf-8")
 # The beginnings of calls by which code refuses.
-REFUSES = ("Refusal(", "NoLegs(", "self.report({'ERROR'}", "cls.poll_message_set(")
+REFUSES = (
+    "Refusal(",
+    "NoLegs(",
+    "self.report({'ERROR'}",
+    "cls.poll_message_set(",
+    "parser.error(",
+    "argparse.ArgumentTypeError(",
+)
 # Texts that are neither refusals nor notes: arguments with these names, names of stages, and all texts in these files.
 QUIET = ("description", "name")
 PROGRESS = ("looking at ", "reading ", "writing ", "keeping what ", "planted {} of ")
@@ -103,6 +110,21 @@ def test_every_key_of_a_report_is_described():
     assert keys_of(names["plan"].report()) <= set(re.findall(r"`(\w+)`", " ".join(described)))
 
 
+def test_a_folder_of_reports_is_read_as_the_page_of_the_report_says(tmp_path, monkeypatch, capsys):
+    names: dict = {}
+    exec(blocks(DOCS / "quickstart.md", "python")[0], names)
+    planted = {"actions": [{"action": "walk", "report": names["plan"].report()}]}
+    (tmp_path / "planted").mkdir()
+    for name, told in (("walk", planted), ("broken", {"actions": [], "error": "there is no file"})):
+        (tmp_path / "planted" / f"{name}.json").write_text(json.dumps(told), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    (block,) = blocks(DOCS / "report.md", "py")
+    exec(block, {})
+    broken, walk = capsys.readouterr().out.splitlines()
+    assert broken == "broken; there is no file" and walk.startswith("walk; walk; ")
+
+
 def test_the_example_of_stored_contacts_can_be_read():
     (text,) = blocks(DOCS / "contacts.md", "json")
     assert [span.state for span in read_spans(json.loads(text))].count("automatic") == 2
@@ -129,6 +151,13 @@ def test_every_file_that_a_page_names_exists():
     for page in (DOCS / "architecture.md", DOCS / "mathematics.md", DOCS / "examples.md", ROOT / "CONTRIBUTING.md"):
         for name in re.findall(r"`([\w/]+\.(?:py|c|h|sh|pyi|ipynb))`", page.read_text(encoding="utf-8")):
             assert any(path == name or path.endswith(f"/{name}") for path in known), f"{page.name}: {name}"
+
+
+def test_constants_that_the_page_on_contributing_names_are_in_the_code():
+    named = re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    files = [path for folder in ("native", "addon", "tests") for path in (ROOT / folder).rglob("*.[hp]*")]
+    code = " ".join(path.read_text(encoding="utf-8") for path in files if path.suffix in (".h", ".py"))
+    assert named and not [name for name in named if not re.search(rf"\b{name}\b", code)]
 
 
 def test_every_public_name_is_in_the_reference():
@@ -239,6 +268,20 @@ def test_every_message_that_is_described_is_one_of_the_code():
     rows = re.findall(r"^\| ([^`|].*?) \|", MESSAGES, re.MULTILINE)
     stale = [row for row in rows if not any(re.search(pattern, row) for pattern in known)]
     assert sorted(set(stale)) == ["code", "message", "note"]
+
+
+@pytest.mark.parametrize(
+    ("functions", "ending"),
+    [(["trouble"], "so no key can be set"), (["trouble_beyond", "_trouble_of_cut"], "so it cannot be cut at frame")],
+)
+def test_each_refusal_of_an_f_curve_has_its_own_clauses(functions, ending):
+    (row,) = re.findall(rf"^\| (.*?, {ending}.*?) \|", MESSAGES, re.MULTILINE)
+    tree = ast.parse((ROOT / "addon" / "keys" / "fcurves.py").read_text(encoding="utf-8"))
+    found = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name in functions]
+    # The first statement of a function is its docstring.
+    nodes = [node for function in found for statement in function.body[1:] for node in ast.walk(statement)]
+    clauses = {template_of(node).removesuffix("{}") for node in nodes if " " in template_of(node)}
+    assert all(clause.strip() in row for clause in clauses) and len(clauses) == len(row.split(" / "))
 
 
 def test_an_undescribed_refusal_is_found():

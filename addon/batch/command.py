@@ -85,11 +85,11 @@ def _clips(paths: list[Path], job: Job, parser: argparse.ArgumentParser) -> list
     found: list[Path] = []
     for path in paths:
         found += sorted(_clips_in(path, job)) if path.is_dir() else [path]
-    stem, count = Counter(clip.stem for clip in found).most_common(1)[0] if found else ("", 0)
-    if count != 1:
-        parser.error(
-            f"{count} clips are named {stem}; their results would replace one another" if found else "no clips"
-        )
+    if not found:
+        parser.error(f"there are no clips in {', '.join(map(str, paths))}: expected files of {', '.join(CLIPS)}")
+    stem, count = Counter(clip.stem for clip in found).most_common(1)[0]
+    if count > 1:
+        parser.error(f"{count} clips are named {stem}; their results would replace one another")
     return found
 
 

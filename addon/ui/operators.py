@@ -55,7 +55,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
 
     surface: StringProperty(
         name="Surface",
-        description="Object or collection to plant on, every visible mesh that is no character where none is named",
+        description="Object or collection to plant on; if empty, every visible mesh that is no part of a character",
         search=properties.surface_suggestions,
         search_options={"SUGGESTION"},
     )

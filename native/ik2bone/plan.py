@@ -66,10 +66,10 @@ def plant(
     `down` is None, and it returns the nearest point of the ground in any direction. Raises `NoGround` if there is no
     ground under any foot.
 
-    `sole` is the result of `measure_sole` for a longer clip of the same figure, because a single pose shows little of
-    the sole. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from their places in the clip. They
-    stay there, and `hips_offset` is zero. An `offset` equal to the one that this function would find gives the same
-    rotations.
+    `settings` are by default `Settings()`. `sole` is the `sole` of a plan of a longer clip of the same figure, because
+    a single pose shows little of the sole. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from
+    their places in the clip. They stay there, and `hips_offset` is zero. An `offset` equal to the one that this
+    function would find gives the same rotations.
 
     With a `previous` plan of an equal clip and the same ground, sole and offset, only what depends on changed settings
     is computed again; the plan is the same as without. A callable is assumed to answer as it did.

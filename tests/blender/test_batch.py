@@ -184,6 +184,15 @@ def test_ground_results_and_hidden_files_in_a_folder_are_no_clips(bpy, command, 
         assert "[1/1] walk.bvh: planted 1 of 1" in capfd.readouterr().out
 
 
+def test_a_folder_without_clips_is_named_with_the_kinds_of_files_that_count(command, files, capfd):
+    (files / "empty").mkdir()
+    status, output = run(command, files, str(files / "empty"))
+    told = " ".join(capfd.readouterr().err.split())
+    assert status == 2 and not output.exists()
+    assert "error: there are no clips in " in told
+    assert "empty: expected files of .bvh, .fbx, .gltf, .glb, .blend" in told
+
+
 def test_what_cannot_be_a_folder_is_told(command, files, capfd):
     assert command.run([str(files / "walk.bvh"), "--output", str(files / "slope.obj")]) == 2
     assert "slope.obj cannot be made a folder: File exists" in capfd.readouterr().err

@@ -8,6 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from biped import make_slope
+from planted import plant, record_of
+
+from tests.test_docs import keys_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -61,3 +65,11 @@ def test_the_table_of_options_has_the_defaults(bpy, _label, name, default):
     value = properties(bpy, "plant_feet")[name].default
     words = {"on": True, "off": False, "50 degrees": pytest.approx(0.8727, abs=1e-4)}
     assert value == words[default] if default in words else pytest.approx(value) == ast.literal_eval(default.strip("`"))
+
+
+def test_every_key_of_a_report_in_blender_is_described(bpy, walker):
+    make_slope(bpy)
+    plant(bpy)
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    described = " ".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE))
+    assert keys_of(record_of(walker)["report"]) <= set(re.findall(r"`(\w+)`", described))
