@@ -164,7 +164,8 @@ def test_edited_plan_does_not_change_the_next() -> None:
     first = plant(CLIP, HILLS)
     told = values(first)
     targets = first.targets.turn, first.targets.ankle, first.targets.to_ankle
-    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel, *targets):
+    places = first.anchors[0].point, first.anchors[0].turn
+    for array in (first.rotations, first.hips_offset, first.contacts, first.locked, first.sole.heel, *targets, *places):
         array[:] = 0
     assert values(plant(CLIP, HILLS, previous=first)) == told
 

@@ -265,6 +265,23 @@ def test_feet_that_hover_in_a_jump_do_not_stand() -> None:
     assert found[(time < 0.15) | (time > 2.0)].all()
 
 
+@pytest.mark.parametrize("fps", RATES)
+def test_ball_above_its_heel_does_not_stand_where_the_clip_is_cut_as_the_foot_strikes(fps) -> None:
+    """As in a cycle from one contact pose to the next. The foot comes to rest on its heel before the toes come down: a
+    ball that was slow on the last two frames stood, 0.1 leg over the floor, and its heel did not.
+    """
+    for frames in range(round(0.1 * fps)):
+        time = (np.arange(fps) - fps + 1 + frames) / fps
+        way, slap = 10.0 * np.clip(-time, 0.0, 0.3) ** 2, np.clip(time / 0.1, 0.0, 1.0)
+        heel = np.zeros((fps, 2, 3))
+        heel[:, 0, 0], heel[:, 0, 2] = -way, 0.3 * way
+        ball = heel + [0.2, 0.0, 0.0]
+        ball[:, 0, 2] += 0.1 * (1.0 - slap**2)
+        for step in (1, -1):
+            found = find_contacts(heel[::step], ball[::step], fps=fps, leg=1.0, exact=False)[::step]
+            assert not found[ball[:, 0, 2] > 0.05, 0, 1].any()
+
+
 def test_stool_counts_as_ground_while_a_figure_stands_on_it() -> None:
     time = np.arange(300) / 60
     up = np.clip((time - np.array([1.0, 2.0])[:, None]) / 0.5, 0.0, 1.0).T

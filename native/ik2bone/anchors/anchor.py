@@ -52,6 +52,11 @@ class Anchor:
         """The move (3,) of the foot that the ground asks for, without how far the figure is carried."""
         return self.point - self.origin - self.carried
 
+    def copied(self) -> Anchor:
+        """The same anchor with copies of its places and its turn. The motion is the support's own."""
+        names = ("origin", "point", "turn", "foothold", "carried")
+        return replace(self, **{name: getattr(self, name).copy() for name in names})
+
     def cut(self, first: int, last: int) -> Anchor:
         """The same anchor in frames [first, last) of the clip, counted from `first`."""
         motion = None if self.motion is None else self.motion[first:last]

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import Array, Indices, Mask
+from ..checks import ROUNDING
 from ..clip import Clip
 from ..contacts.stance import HASTY, Stance, stances, standing_core, standing_frames
 from ..curves import SHARPEST
@@ -52,7 +53,10 @@ def _part(
         (_, stays), (begins, _) = cores = cores or [_core(contacts, span, kept) for span in spans]
         if end <= stays and start >= begins:
             return
-        first = start == begins or (end > stays and np.linalg.norm(off[0]) > np.linalg.norm(off[1]))
+        beyond = float(np.linalg.norm(off[0]) - np.linalg.norm(off[1]))
+        if abs(beyond) < ROUNDING * clip.leg:  # both stances rest there and give the same time
+            beyond = float(start - spans[1].start - (spans[0].end - end))
+        first = start == begins or (end > stays and beyond > 0.0)
         end, start = (end - 1, start) if first else (end, start + 1)
         contacts[end:start, spans[0].leg] = False
 

@@ -203,10 +203,8 @@ def _frames(speeds: Array, start: int, end: int, leave: float) -> float:
 def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2), without those of a ball that still comes down about a standing heel, and of a heel
     that already rises about a standing ball: to hold both parts then would turn the foot aside by a degree.
-
-    A short contact at an end of the clip is dropped if the other part stands all the while.
     """
-    settled, whole = slow.copy(), len(slow)
+    settled = slow.copy()
     heels, balls = settled[..., 0], settled[..., 1]
     landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
     # In reverse order balls come before the heels, which depend on them.
@@ -216,11 +214,24 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
         else:
             rest = rests[run.rows] | ~balls[run.rows]
             heels[run.end - _first(rest[::-1]) : run.end, run.leg] = False
-    least = min(LEAST_CONTACT * feet.fps, whole)
+    return _without_cut(feet, slow, settled)
+
+
+def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
+    """The settled frames (F, L, 2), of which a short contact that an end of the clip cuts is dropped if the other part
+    stands all the while.
+
+    The heel of a foot that strikes as the clip ends stands before its toes come down: of two parts at different heights
+    the higher one is dropped, even if the lower one is only slow.
+    """
+    least = min(LEAST_CONTACT * feet.fps, feet.frames)
+    cut = np.logical_and.accumulate(slow) | np.logical_and.accumulate(slow[::-1])[::-1]
     for run in part_stances(settled):
-        cut = run.start == 0 or run.end == whole
-        if cut and run.end - run.start < least and settled[..., 1 - run.part][run.rows].all():
-            settled[run.start : run.end, run.leg, run.part] = False
+        if cut[run.start, run.leg, run.part] and run.end - run.start < least:
+            heights, other = feet.heights[run.rows].mean(axis=0), 1 - run.part
+            over = heights[run.part] - heights[other]
+            stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
+            settled[run.start : run.end, run.leg, run.part] = over < -SAME_PLACE or not stands
     return settled
 
 

@@ -93,8 +93,9 @@ class Targets:
         return replace(self, turn=matrix_from_vector(vectors) @ self.turn)
 
     def copied(self) -> Targets:
-        """The same targets with copies of the arrays."""
-        return replace(self, **{name: getattr(self, name).copy() for name in (*BY_LEG, "ride")})
+        """The same targets with copies of the arrays, those of the anchors included."""
+        arrays = {name: getattr(self, name).copy() for name in (*BY_LEG, "ride")}
+        return replace(self, **arrays, anchors=tuple(anchor.copied() for anchor in self.anchors))
 
     def choose(self, limbs: Mask) -> Targets:
         """The targets of some limbs (L,), with their anchors."""
