@@ -329,7 +329,8 @@ def planted_of(armature: Object, source: Assignment) -> Assignment | None:
 
     Raises `Refusal` if the record on that action is broken.
     """
-    for action in bpy.data.actions:
+    # Actions that were planted in place, and those whose source was deleted, have no source either.
+    for action in bpy.data.actions if source.action else ():
         if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:
             continue
         candidate = actions.counterpart(source, action)
