@@ -86,7 +86,8 @@ def origin_of(action: Action | None) -> Action | None:
 
 def _action_of(action: Action | None, name: str) -> Action | None:
     found = action.get(name) if action else None
-    return found if isinstance(found, Action) else None
+    # Blender's Remap Users, from the source to the planted action, makes the action its own source.
+    return found if isinstance(found, Action) and found != action else None
 
 
 def read(action: Action | None) -> Record:

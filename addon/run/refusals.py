@@ -50,7 +50,7 @@ def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
     if action and actions.LAYER in action:
         raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
     if layer and options.frame_range == "CURRENT":
-        raise Refusal(f"a pose keyed in {action.name} would not show under its layer: restore that action first")
+        raise Refusal(f"a pose keyed in {layer.source.name} would not show under its layer: restore that action first")
     if not layer and (not action or options.output != "NLA_LAYER" or options.frame_range == "CURRENT"):
         return
     if not data.use_nla:
