@@ -31,10 +31,14 @@ def find_armatures(context: Context) -> list[Object]:
 
 
 def _of_active(context: Context) -> Object | None:
-    """The active object if it is an armature, else one that deforms it or is parented under it; None without any."""
+    """The active object if it is an armature, else one that deforms it or is parented under it; None without any.
+
+    Of armatures under it a visible one comes first: others may be hidden, removed, or in another scene.
+    """
     active = active_object(context)
     near = (ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE")
-    return next(near, None) or next((ob for ob in _armatures() if active and is_under(ob, active)), None)
+    under = (ob for ob in _armatures() if active and is_under(ob, active))
+    return next(near, None) or min(under, key=lambda ob: not ob.visible_get(), default=None)
 
 
 def active_object(context: Context) -> Object | None:

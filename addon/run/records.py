@@ -86,7 +86,8 @@ def origin_of(action: Action | None) -> Action | None:
 
 def _action_of(action: Action | None, name: str) -> Action | None:
     found = action.get(name) if action else None
-    return found if isinstance(found, Action) else None
+    # Blender's Remap Users, from the source to the planted action, makes the action its own source.
+    return found if isinstance(found, Action) and found != action else None
 
 
 def read(action: Action | None) -> Record:
@@ -329,7 +330,8 @@ def planted_of(armature: Object, source: Assignment) -> Assignment | None:
 
     Raises `Refusal` if the record on that action is broken.
     """
-    for action in bpy.data.actions:
+    # Actions that were planted in place, and those whose source was deleted, have no source either.
+    for action in bpy.data.actions if source.action else ():
         if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:
             continue
         candidate = actions.counterpart(source, action)

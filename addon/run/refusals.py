@@ -28,10 +28,15 @@ def refuse_numbers(options: PlantingOptions) -> None:
             raise Refusal(f"{name} should be {expected}, but it is {value}")
 
 
-def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
-    """Refuse data that cannot be keyed. A linked action is allowed unless keys would go into the action itself."""
+def refuse_linked(armature: Object) -> None:
+    """Refuse an armature of a library: what it plays there is not saved with this file."""
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
+
+
+def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
+    """Refuse data that cannot be keyed. A linked action is allowed unless keys would go into the action itself."""
+    refuse_linked(armature)
     action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
     if action is None and output:
         _refuse_several_strips(armature)
@@ -45,7 +50,7 @@ def refuse_under_layers(armature: Object, options: PlantingOptions) -> None:
     if action and actions.LAYER in action:
         raise Refusal(f"action {action.name} is a layer's and no motion: leave tweak mode, or assign another action")
     if layer and options.frame_range == "CURRENT":
-        raise Refusal(f"a pose keyed in {action.name} would not show under its layer: restore that action first")
+        raise Refusal(f"a pose keyed in {layer.source.name} would not show under its layer: restore that action first")
     if not layer and (not action or options.output != "NLA_LAYER" or options.frame_range == "CURRENT"):
         return
     if not data.use_nla:

@@ -18,6 +18,7 @@ from ..errors import Refusal
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.armatures import find_armature, find_armatures, why_no_armature
 from ..run.pipeline import planting
+from ..run.refusals import refuse_linked
 from ..run.restore import is_planted, restore
 from .figures import short
 from .panel import draw_frames, draw_limbs, draw_options, redraw
@@ -171,7 +172,14 @@ class IK2BONE_OT_restore(ArmatureOperator, Operator):
 
     def execute(self, context: Context) -> Result:
         _stop()
-        self.report({"INFO"}, f"Restored {', '.join(map(restore, _planted(context)))}")
+        armatures = _planted(context)
+        try:
+            for armature in armatures:
+                refuse_linked(armature)
+        except Refusal as refusal:
+            self.report({"ERROR"}, f"Not restored: {refusal}")
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Restored {', '.join(map(restore, armatures))}")
         return {"FINISHED"}
 
 

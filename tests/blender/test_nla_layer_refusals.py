@@ -57,6 +57,12 @@ def test_a_pose_alone_cannot_be_keyed_under_a_layer(bpy, walker, slope):
     refused(bpy, walker, "a pose keyed in walk would not show under its layer", frame_range="CURRENT")
 
 
+def test_a_pose_under_a_layer_whose_source_is_muted_is_refused(bpy, walker, slope):
+    plant(bpy, **LAYER)
+    walker.animation_data.nla_tracks[0].mute = True
+    refused(bpy, walker, "a pose keyed in walk would not show under its layer", frame_range="CURRENT")
+
+
 def test_an_armature_without_an_action_is_refused(bpy, walker, slope):
     walker.animation_data_clear()
     refused_plainly = "the armature plays no action: assign one"

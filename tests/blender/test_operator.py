@@ -197,6 +197,24 @@ def test_the_armature_is_found_from_its_mesh_from_its_parent_or_as_the_only_one(
         bpy.ops.ik2bone.restore()
 
 
+@pytest.mark.parametrize("place", ["hidden", "removed", "other scene"])
+def test_of_armatures_under_the_active_object_the_visible_one_is_planted(bpy, walker, slope, place):
+    unseen, empty = walker.copy(), biped.make_empty(bpy, "Empty")
+    unseen.name = "A name before the walker's"
+    unseen.use_fake_user = True
+    if place == "hidden":
+        bpy.context.collection.objects.link(unseen)
+        unseen.hide_set(True)
+    elif place == "other scene":
+        bpy.data.scenes.new("Other").collection.objects.link(unseen)
+    walker.parent = unseen.parent = empty
+    walker.select_set(False)
+    bpy.context.view_layer.objects.active = empty
+    plant(bpy)
+    assert "ik2bone_source" in walker.animation_data.action
+    assert "ik2bone_source" not in unseen.animation_data.action
+
+
 def test_a_run_stores_its_options_as_the_panel_s_settings(bpy, walker, slope):
     settings = bpy.context.scene.ik2bone
     plant(bpy, surface="Slope", use_slope=False, strength=0.75)

@@ -144,6 +144,18 @@ def planted_pair(bpy, walker, slope, tmp_path):
     return _side_by_side(bpy, path, 2)
 
 
+def test_a_linked_armature_is_not_restored_and_neither_is_one_beside_it(bpy, planted_pair):
+    linked, own = planted_pair[0].override_library.reference, planted_pair[1]
+    bpy.context.collection.objects.link(linked)
+    planted_pair[0].select_set(False)
+    linked.select_set(True)
+    before, played = fingerprint.of_scene(bpy), linked.animation_data.action
+    with pytest.raises(RuntimeError, match="Walker is linked from a library and cannot be edited"):
+        bpy.ops.ik2bone.restore()
+    assert fingerprint.of_scene(bpy) == before
+    assert linked.animation_data.action == own.animation_data.action == played
+
+
 @pytest.mark.parametrize("given", [{}, {"frame_range": "CURRENT"}, {"output": "NLA_LAYER"}])
 def test_a_linked_planted_action_stays_as_it_is(bpy, planted_pair, slope, given):
     linked = {action: fingerprint.of_action(action) for action in bpy.data.actions}

@@ -319,6 +319,19 @@ def test_a_record_with_broken_parts_is_as_good_as_one_without_them(bpy, walker, 
         assert bpy.ops.ik2bone.restore() == {"FINISHED"}
 
 
+def test_a_source_that_was_remapped_to_the_planted_action_counts_as_removed(bpy, walker, slope):
+    source = walker.animation_data.action
+    plant(bpy)
+    planted = walker.animation_data.action
+    source.user_remap(planted)
+    assert planted["ik2bone_source"] == planted
+    assert not bpy.ops.ik2bone.restore.poll()
+    plant(bpy)
+    assert walker.animation_data.action["ik2bone_source"] == planted
+    bpy.ops.ik2bone.restore()
+    assert walker.animation_data.action == planted
+
+
 def test_restoring_needs_a_planted_action(bpy, walker, slope):
     with pytest.raises(RuntimeError, match="plays no planted action"):
         bpy.ops.ik2bone.restore()

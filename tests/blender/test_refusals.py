@@ -254,6 +254,16 @@ def test_bones_that_belong_to_no_leg(bpy, walker, ground):
     refused(bpy, "no bone named", bones="knee")
 
 
+@pytest.mark.parametrize("given", [{}, IN_PLACE], ids=["deleted source", "planted in place"])
+def test_no_action_beside_a_planted_one_without_source(bpy, walker, ground, given):
+    source = walker.animation_data.action
+    plant(bpy, **given)
+    walker.animation_data.action = None
+    if not given:
+        bpy.data.actions.remove(source)
+    refused(bpy, "plays no action")
+
+
 def test_selected_chains_without_a_selection(bpy, walker, ground):
     refused(bpy, "no bones are selected", chains="SELECTED")
 
