@@ -65,6 +65,21 @@ def test_no_surface_under_the_character(bpy, walker, ground):
     refused(bpy, "no surface lies under the feet of Walker: nothing but Slope was looked at")
 
 
+@pytest.mark.parametrize(
+    ("frame", "manual"), [(1e9, False), (np.inf, False), (-np.inf, False), (1e9, True), (np.nan, True)]
+)
+@pytest.mark.parametrize("frame_range", ["ACTION", "CURRENT"])
+def test_a_key_beyond_the_frames_of_blender(bpy, walker, ground, frame, manual, frame_range):
+    action = walker.animation_data.action
+    if manual:
+        action.use_frame_range, action.frame_start, action.frame_end = True, 1.0, frame
+    else:
+        curve = _curve(walker, 'pose.bones["hips"].location', 0)
+        curve.keyframe_points[-1].co.x = frame
+        curve.update()
+    refused(bpy, f"action {action.name} has a key, or an end of its frame range, beyond", frame_range=frame_range)
+
+
 def test_a_surface_without_faces(bpy, walker):
     biped.make_mesh(bpy, "Points", [(0, 0, 0)], [])
     refused(bpy, "no surface lies under the feet .* there is no mesh with faces to look at", surface="Points")
