@@ -112,7 +112,8 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     span = actions.frame_span(assignment)
     if span is None:
         raise Refusal(f"action {assignment.action.name} has no keys for this armature")
-    if not -LAST < span[0] <= span[1] < LAST:
+    keyed = actions.curves_of(assignment).span() or span
+    if not all(-LAST < frame < LAST for frame in (*span, *keyed)):
         raise Refusal(
             f"action {assignment.action.name} has a key, or an end of its frame range, beyond Blender's frames "
             f"-{LAST - 1} to {LAST - 1}, or at infinity or NaN"

@@ -66,14 +66,14 @@ def test_no_surface_under_the_character(bpy, walker, ground):
 
 
 @pytest.mark.parametrize(
-    ("frame", "manual"), [(1e9, False), (np.inf, False), (-np.inf, False), (1e9, True), (np.nan, True)]
+    ("frame", "end"), [(1e9, None), (np.inf, None), (-np.inf, None), (np.inf, 20.0), (None, 1e9), (None, np.nan)]
 )
 @pytest.mark.parametrize("frame_range", ["ACTION", "CURRENT"])
-def test_a_key_beyond_the_frames_of_blender(bpy, walker, ground, frame, manual, frame_range):
+def test_a_key_beyond_the_frames_of_blender(bpy, walker, ground, frame, end, frame_range):
     action = walker.animation_data.action
-    if manual:
-        action.use_frame_range, action.frame_start, action.frame_end = True, 1.0, frame
-    else:
+    if end is not None:
+        action.use_frame_range, action.frame_start, action.frame_end = True, 1.0, end
+    if frame is not None:
         curve = _curve(walker, 'pose.bones["hips"].location', 0)
         curve.keyframe_points[-1].co.x = frame
         curve.update()
