@@ -22,6 +22,8 @@ Bounds = tuple[int, int]
 
 # Corrections fade over this time (s), about that of a step, or over half of a shorter range, where no blend is chosen.
 FADE = 0.5
+# Blender's last frame (MAXFRAME). Blender gives the range of curves with keys beyond it, at infinity or NaN as this.
+LAST = 1048574
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,12 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     span = actions.frame_span(assignment)
     if span is None:
         raise Refusal(f"action {assignment.action.name} has no keys for this armature")
+    keyed = actions.curves_of(assignment).span() or span
+    if not all(-LAST < frame < LAST for frame in (*span, *keyed)):
+        raise Refusal(
+            f"action {assignment.action.name} has a key, or an end of its frame range, beyond Blender's frames "
+            f"-{LAST - 1} to {LAST - 1}, or at infinity or NaN"
+        )
     return floor(span[0]), ceil(span[1])
 
 

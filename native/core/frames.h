@@ -188,11 +188,14 @@ see_bones(limb *t, bool careful)
  * of any length. An axis maps as a cross product does: by the transpose of the inverse, and it is
  * reversed if the frame is mirrored. */
 IK2B_IN_LINE bool
-see_hinge(limb *t)
+see_hinge(limb *t, bool careful)
 {
     double hinge[3], outer[3];
     double (*const inward)[3] = t->mid_inward, (*const frame)[4] = t->root_matrix;
     d3_copy(t->given_hinge, hinge);
+    if (careful && d3_largest(hinge) > 0x1p600) {
+        d3_scale(hinge, 0x1p-600, hinge); /* its products stay finite */
+    }
     double x = t->given_mid_scale[0], y = t->given_mid_scale[1], z = t->given_mid_scale[2];
     hinge[0] *= y * z;
     hinge[1] *= z * x;

@@ -9,7 +9,7 @@
 
 IK2B_STAGE(invert_frames, IK2B_SEEN, invert_frames(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(see_bones, IK2B_SEEN, see_bones(t, careful), IK2B_ALWAYS)
-IK2B_STAGE(see_hinge, IK2B_DIRECTIONS, see_hinge(t), .all = IK2B_BIT(HINGE))
+IK2B_STAGE(see_hinge, IK2B_DIRECTIONS, see_hinge(t, careful), .all = IK2B_BIT(HINGE))
 IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t->pole),
            .all = IK2B_BIT(POLE))
 IK2B_STAGE(see_cone_axis, IK2B_DIRECTIONS,

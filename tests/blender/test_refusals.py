@@ -65,6 +65,21 @@ def test_no_surface_under_the_character(bpy, walker, ground):
     refused(bpy, "no surface lies under the feet of Walker: nothing but Slope was looked at")
 
 
+@pytest.mark.parametrize(
+    ("frame", "end"), [(1e9, None), (np.inf, None), (-np.inf, None), (np.inf, 20.0), (None, 1e9), (None, np.nan)]
+)
+@pytest.mark.parametrize("frame_range", ["ACTION", "CURRENT"])
+def test_a_key_beyond_the_frames_of_blender(bpy, walker, ground, frame, end, frame_range):
+    action = walker.animation_data.action
+    if end is not None:
+        action.use_frame_range, action.frame_start, action.frame_end = True, 1.0, end
+    if frame is not None:
+        curve = _curve(walker, 'pose.bones["hips"].location', 0)
+        curve.keyframe_points[-1].co.x = frame
+        curve.update()
+    refused(bpy, f"action {action.name} has a key, or an end of its frame range, beyond", frame_range=frame_range)
+
+
 def test_a_surface_without_faces(bpy, walker):
     biped.make_mesh(bpy, "Points", [(0, 0, 0)], [])
     refused(bpy, "no surface lies under the feet .* there is no mesh with faces to look at", surface="Points")

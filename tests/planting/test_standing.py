@@ -13,7 +13,7 @@ from ik2bone.curves import column_runs, runs
 from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
 from ik2bone.rotations import matrix_from_vector, move_points
-from ik2bone.sole.measure import measure_sole
+from ik2bone.sole.measure import measure_sole, with_own_floor
 from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 FEET = ("left", "right")
@@ -306,3 +306,29 @@ def test_heel_that_is_up_while_toes_point_down_is_no_contact(roll) -> None:
     held = clip.cut(np.arange(clip.frames) // 4 * 4)
     after = plant(held, lambda xy: 0.0 * xy[:, 0]).apply(held)
     assert (held.ball - after.ball)[..., 2].max() < 0.06
+
+
+@pytest.mark.parametrize("height", [0.0, 0.2])
+@pytest.mark.parametrize("declared", [0.0, -0.5])
+def test_figure_whose_feet_hang_from_a_chair_keeps_its_height_over_its_declared_floor(height, declared) -> None:
+    walk = make_walk().clip
+    row = np.abs(walk.ankle - walk.hip)[..., 0].max(axis=1).argmin()
+    pose = walk.cut(np.full(60, row)).having(floors=(declared,))
+    # Toes point up by 47 degrees, hips are 0.4 leg over the balls.
+    chair = bent(bent(pose, "hip", 80.0, "thigh", "shin"), "knee", -33.0, "shin")
+    sole = with_own_floor(chair, measure_sole(walk))
+    plan = plant(chair, height_field(lambda x, _: 0.0 * x + height), sole=sole)
+    assert not plan.locked.any() and NEVER in plan.notes
+    moved = planted(chair, plan).ball - chair.ball
+    np.testing.assert_allclose(moved, np.zeros_like(moved) + [0.0, 0.0, height - declared], atol=1e-6)
+
+
+def bent(clip, joint, degrees, *bones):
+    """The clip with `bones`, feet and toes turned by an angle about a joint, so that toes rise."""
+    turn = np.eye(4)
+    turn[:3, :3] = matrix_from_vector(np.radians([0.0, -degrees, 0.0]))
+    way = np.tile(np.eye(4), (*clip.hip.shape[:2], 1, 1))
+    way[..., :3, 3] = getattr(clip, joint)
+    way = way @ turn @ np.linalg.inv(way)
+    matrices = {name: way @ getattr(clip, name) for name in (*bones, "foot", "toe")}
+    return clip.having(**matrices, **{name: move_points(way, getattr(clip, name)) for name in ("ball", "tip")})

@@ -319,3 +319,17 @@ def test_lengths_whose_inverse_would_overflow_make_no_nan(size):
     mid = limbs.affine(np.eye(3), [0, 0.6, 0.8])
     turns = [ik2bone.orient(np.eye(4), mid, [0, 0, 1.6], [length, 0, 0], [length, 0, 1.0]).root for length in (size, 1)]
     close(*turns)
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_hinge_whose_length_is_beyond_all_numbers_counts_as_its_direction(rows):
+    mid_matrix = np.eye(4)
+    mid_matrix[:3, 3] = 0.5, 0.1, 0.0
+    end, target = (np.tile(point, (rows, 1)) for point in ([1.0, 0.0, 0.0], [0.7, 0.3, 0.2]))
+    huge, plain = (
+        ik2bone.solve_pose(np.eye(4), mid_matrix, end, target, hinge=(size, size, size), roll="hinge")
+        for size in (1.7e308, 1.0)
+    )
+    assert (huge.status == plain.status).all()
+    np.testing.assert_allclose(huge.root, plain.root, atol=1e-14)
+    np.testing.assert_allclose(huge.mid, plain.mid, atol=1e-14)

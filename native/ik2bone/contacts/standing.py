@@ -10,8 +10,8 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs
 from ..notes import Note
-from ..rotations import cross, dot, move_points, turn_vectors, unit
-from ..sole.measure import LIES, Sole
+from ..rotations import dot, move_points
+from ..sole.measure import LIES, Sole, lying
 from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
@@ -23,9 +23,6 @@ SELDOM = 0.1
 # A ball that comes down again farther than this from where it stood (leg lengths), while the heel stands, gets its own
 # anchor.
 SAME_SPOT = 0.02
-# A foot lies if it leans on its heel or side by more than this (sine of 55 degrees). In the recorded clips heels strike
-# at up to 35 degrees, and a dancer's toe rests on its side at 53.
-LEANS = 0.82
 NEVER, CARRIED, NOWHERE = Note("never_stands"), Note("treadmill"), Note("nothing_stored")
 
 
@@ -62,7 +59,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
     standing[..., 0] &= standing[..., 1] | ~_toes_down(clip, sole, heel)
     standing[..., 1] &= ~_toes_up(clip, sole, heel)
-    standing &= ~_lying(clip, sole)[..., None]
+    standing &= ~lying(clip, sole)[..., None]
     contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
@@ -130,13 +127,6 @@ def _turns_in_the_air(contacts: Mask) -> bool:
     standing = contacts[..., 0] | contacts[..., 1]
     seldom = np.count_nonzero(standing) < SELDOM * standing.size
     return seldom and all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
-
-
-def _lying(clip: Clip, sole: Sole) -> Mask:
-    """Which feet (F, L) lie on their heels, sides or backs, as those of sitting or lying figures do."""
-    forward, up = (unit(turn_vectors(clip.foot, axes)) for axes in (sole.forward, sole.up))
-    side = dot(cross(forward, up), clip.up)
-    return (dot(forward, clip.up) > LEANS) | (np.abs(side) > LEANS) | (dot(up, clip.up) < -LEANS)
 
 
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:

@@ -15,7 +15,7 @@ from ..contacts.detect import detect
 from ..contacts.stance import LEAST_CONTACT, ROLL, standing_core
 from ..curves import quantile, runs
 from ..notes import Note
-from ..rotations import dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
+from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
 # The share of a stance's frames on which a foot lies flat, those with the ankle lowest over the ball, and the share of
@@ -33,6 +33,16 @@ ALIKE = 0.03
 # A foot lies, rather than stands, if the hips are no higher than this over its ball (leg lengths). In stances of
 # KayKit's clips of figures that lie they are 0.07 high at most, in those of walk 131_01 and dance 005_02 0.48 at least.
 LIES = 0.3
+# A foot lies if it leans on its heel, side or back by more than this (sine of 55 degrees). In the recorded clips heels
+# strike at up to 35 degrees, and a dancer's toe rests on its side at 53.
+LEANS = 0.82
+# A foot also hangs or lies with its toes up by more than this (sine of 40 degrees), if its hip joint is no higher than
+# this over its ball (leg lengths). KayKit's figures sit on chairs with 47 degrees and 0.43. Runners in place land with
+# up to 52 degrees, and hips at 0.7 at least.
+HANGS, SITS = 0.64, 0.5
+# A clip whose feet never stand has the floor that it declares, unless that is farther than this under its feet (leg
+# lengths). The feet of KayKit's figures hang from chairs at 1.01.
+SEAT = 1.5
 # Height of the ball joint over the sole by proportion, in leg lengths (a person's ball joint lies 2 to 4 cm high).
 PROPORTION = 0.035
 # Heel strikes are exact if at least so many frames show a place of the heel, and half of the places agree within this
@@ -99,10 +109,8 @@ def measure_sole(clip: Clip) -> Sole:
     ]
     feet, sources = zip(*laid, strict=True)
     sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
-    if not known.any():
-        return sole
-    under = [heights for heights, counts in zip(standing, known, strict=True) if counts]
-    return replace(sole, floor=_floor_under(under, sole.ball_height[known], clip.leg))
+    rows = known if known.any() else ~known
+    return replace(sole, floor=_floor_under(clip.choose(rows), sole.choose(rows), contacts[:, rows, 1]))
 
 
 def _unscaled(clip: Clip) -> Clip:
@@ -150,8 +158,15 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     if clip.hands.all():
         return replace(sole, floor=clip.floors[0])
     feet = clip.choose(~clip.hands)
-    standing = _standing_heights(feet, _contacts(feet)[..., 1])
-    return replace(sole, floor=_floor_under(standing, sole.ball_height[~clip.hands], feet.leg))
+    return replace(sole, floor=_floor_under(feet, sole.choose(~clip.hands), _contacts(feet)[..., 1]))
+
+
+def lying(clip: Clip, sole: Sole) -> Mask:
+    """Which feet (F, L) hang, or lie on their heels, sides or backs, as those of sitting or lying figures do."""
+    forward, up = (unit(turn_vectors(clip.foot, axes)) for axes in (sole.forward, sole.up))
+    side, toes = dot(cross(forward, up), clip.up), dot(forward, clip.up)
+    sits = dot(clip.hip - clip.ball, clip.up) <= SITS * clip.leg
+    return (toes > np.where(sits, HANGS, LEANS)) | (np.abs(side) > LEANS) | (dot(up, clip.up) < -LEANS)
 
 
 def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
@@ -211,11 +226,15 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     return PROPORTION * clip.leg, height - PROPORTION * clip.leg, "proportion"
 
 
-def _floor_under(standing: list[Array], ball_heights: Array, leg: float) -> float:
-    """The height of the floor under ball joints, from the heights (S,) at which each stands and those (L,) over the
-    sole.
+def _floor_under(clip: Clip, sole: Sole, balls: Mask) -> float:
+    """The height of the floor under feet with contacts (F, L) of balls. A clip whose feet never stand shows no floor:
+    then the floor that it declares counts, if it lies below the feet.
     """
-    return _common_height([each - height for each, height in zip(standing, ball_heights, strict=True)], leg)
+    stands = balls & ~lying(clip, sole)
+    heights = _standing_heights(clip, stands)
+    floor = _common_height([each - height for each, height in zip(heights, sole.ball_height, strict=True)], clip.leg)
+    declared = clip.floors[0]
+    return declared if not stands.any() and 0.0 < floor - declared < SEAT * clip.leg else floor
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
