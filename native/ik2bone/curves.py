@@ -185,12 +185,14 @@ def smooth_between(
     return rows[0].T.reshape(wish.shape)
 
 
-def without_dips(values: Array, fps: float, most: Array | float) -> Array:
+def without_dips(values: Array, fps: float, most: Array | float, moves: Mask | None = None) -> Array:
     """The lowest curves (F, L) nowhere below `values` (F, L) whose second derivatives are at most `most` (L,).
 
-    `most` has the unit of the values / s^2. Peaks keep their values. Closed form, see native/core/curves.h.
+    `most` has the unit of the values / s^2. Peaks keep their values. Closed form, see native/core/curves.h. If `moves`
+    (F, L) is given, all other values stay, and what lies between them is filled run by run.
     """
-    filled = np.array(values.T, order="C")
-    for column, limit in zip(filled, np.full(len(filled), most) / fps**2, strict=True):
-        fill_dips(column, limit)
+    filled, limits = np.array(values.T, order="C"), np.full(values.shape[1], most) / fps**2
+    spans = [(leg, 0, len(values)) for leg in range(len(filled))] if moves is None else column_runs(moves)
+    for leg, start, end in spans:
+        fill_dips(filled[leg, max(start - 1, 0) : end + 1], limits[leg])
     return filled.T

@@ -101,7 +101,7 @@ def test_hips_of_a_figure_that_lies_do_not_go_up_to_straighten_its_legs() -> Non
 def test_body_leans_over_a_slope_by_a_part_of_it(degrees) -> None:
     plan = plant(CLIP, slope(degrees))
     ahead = np.median(plan.hips_offset[60:-60, 0])
-    assert -np.sign(degrees) * ahead == pytest.approx(0.3 * np.sin(np.radians(15.0)), abs=0.05)
+    assert -np.sign(degrees) * ahead == pytest.approx(0.4 * np.sin(np.radians(15.0)), abs=0.05)
     level = plant(CLIP, slope(degrees), Settings(use_slope=False))
     assert abs(np.median(level.hips_offset[60:-60, 0])) < abs(ahead)
 
@@ -110,7 +110,7 @@ def test_body_leans_over_a_slope_in_place_as_well() -> None:
     # Feet of a clip in place have no anchors.
     plan = plant(in_place(CLIP), slope(15.0))
     assert not plan.locked.any()
-    assert -np.median(plan.hips_offset[:, 0]) == pytest.approx(0.3 * np.sin(np.radians(15.0)), abs=0.03)
+    assert -np.median(plan.hips_offset[:, 0]) == pytest.approx(0.4 * np.sin(np.radians(15.0)), abs=0.03)
 
 
 def test_hips_stay_as_the_last_standing_foot_tells_them() -> None:
@@ -118,7 +118,7 @@ def test_hips_stay_as_the_last_standing_foot_tells_them() -> None:
     tilt, standing = np.zeros((CLIP.frames, 2, 3)), np.zeros_like(WALK.standing)
     tilt[30, 0, 1], tilt[31, 0, 1], standing[30:32, 0] = 0.1, 0.2, True
     offset = hips_offset(CLIP, Targets.of(CLIP).turned(tilt), standing, np.ones(2, bool), np.zeros(standing.shape))
-    assert 0.03 < np.abs(offset[:, 0]).max() < 0.07
+    assert 0.04 < np.abs(offset[:, 0]).max() < 0.093
 
 
 def test_knees_of_feet_that_follow_the_ground_do_not_snap() -> None:

@@ -154,3 +154,13 @@ def test_core_refuses_curves_without_dips_of_another_kind() -> None:
         fill_dips(np.zeros(3))
     with pytest.raises(TypeError):
         fill_dips(np.zeros(3), None)
+
+
+def test_dips_are_filled_run_by_run_between_values_that_stay() -> None:
+    values, moves = np.random.default_rng(0).normal(size=(60, 2)), np.ones((60, 2), bool)
+    moves[[0, 20, 21, 40], 0], moves[59, 1] = False, False
+    filled = without_dips(values, 60.0, 1.0, moves)
+    assert (filled[~moves] == values[~moves]).all()
+    runs = [without_dips(values[rows, :1], 60.0, 1.0) for rows in (slice(0, 21), slice(21, 41), slice(40, 60))]
+    assert np.array_equal(np.concatenate(runs[:2] + [runs[2][1:]]), filled[:, :1])
+    assert np.array_equal(filled[:, 1:], without_dips(values[:, 1:], 60.0, 1.0))
