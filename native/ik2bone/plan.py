@@ -32,7 +32,7 @@ from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
 from .targets.stand import stand
-from .targets.toes import lay_toes, tell_toes
+from .targets.toes import lay_toes, raise_toes, tell_toes
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
@@ -333,9 +333,10 @@ def _within_reach(
 
 
 def _lay_toes(clip: Clip, sole: Sole, held: Held, settings: Settings, ground: Ground) -> tuple[Array, Mask]:
-    """As `lay_toes`, for feet that stand on their balls."""
+    """As `lay_toes`, for feet that stand on their balls, and `raise_toes` for those that follow the ground."""
     stands = held.contacts[..., 1] & _may_rise(clip, held, settings)
-    return lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
+    vectors, short = lay_toes(clip, sole, held.targets, stands, ground, settings.use_slope)
+    return vectors + raise_toes(clip, sole, held.targets, ground), short
 
 
 def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Settings) -> Mask:

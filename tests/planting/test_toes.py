@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ik2bone.plan import Settings, plant
-from ik2bone.rotations import move_points
-from walk import FLAT, HILLS, height_field, make_walk, planted
+from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
+from ik2bone.targets.toes import raise_toes
+from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
 SLOPE = height_field(lambda x, y: 0.2 * x + 0.1 * y)
 STAIRS = height_field(lambda x, y: 0.18 * np.floor(x / 0.62 + 0.37))
@@ -115,3 +116,21 @@ def test_always_lays_toes_too(clip) -> None:
     plan = plant(clip, SLOPE, Settings(contacts="ALWAYS"))
     after = planted(clip, plan)
     assert np.abs(heights(SLOPE, tips(after, plan))).max() < 0.002
+
+
+def test_toes_of_feet_that_are_drawn_down_after_they_followed_the_ground_bend_up_over_it(clip) -> None:
+    walk = in_place(clip)
+    plan = plant(walk, HILLS)
+    low = plan.targets.moved(np.array([0.0, 0.0, -0.03]))
+    depths = []
+    for vectors in (np.zeros(walk.ball.shape), raise_toes(walk, plan.sole, low, HILLS)):
+        tip = turn_vectors(walk.toe @ _affine(matrix_from_vector(vectors)), plan.sole.tip)
+        depths.append(-heights(HILLS, low.placed(tip)).min())
+    assert depths[0] > 0.02
+    assert depths[1] < 0.001
+
+
+def _affine(turns):
+    matrices = np.zeros((*turns.shape[:2], 4, 4))
+    matrices[..., :3, :3], matrices[..., 3, 3] = turns, 1.0
+    return matrices

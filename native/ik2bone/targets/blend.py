@@ -25,7 +25,7 @@ SLOPE_RANGE = 0.35
 # Slopes under a foot, the heights of feet that are always laid on the ground, and rising heels are smoothed over this
 # time (s): about that of a roll.
 WINDOW = 0.15
-BY_LEG = ("ball", "turn", "to_ankle", "rise", "level")
+BY_LEG = ("ball", "turn", "to_ankle", "rise", "level", "sink")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Targets:
     `ball` (F, L, 3) are the ball joints. `turn` (F, L, 3, 3) is multiplied on the left of each foot's orientation.
     `to_ankle` (F, L, 3) is the clip's vector from ball to ankle, before that turn. `rise` (F, L) is the height that the
     ground adds, without the lift that carries swinging feet over obstacles. `level` (F, L) is the height at which to
-    look for the ground under each foot. `ride` (F, 3) is how far moving supports have carried the figure.
+    look for the ground under each foot. `sink` (F, L) is how deep the tips of toes may lie under the ground before they
+    bend up; it is infinite for feet with anchors. `ride` (F, 3) is how far moving supports have carried the figure.
     """
 
     ball: Array
@@ -43,6 +44,7 @@ class Targets:
     to_ankle: Array
     rise: Array
     level: Array
+    sink: Array
     ride: Array
     anchors: tuple[Anchor, ...] = ()
 
@@ -72,7 +74,8 @@ class Targets:
         """The targets at which the clip has its limbs."""
         turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
         rise, ride = np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, 3))
-        return cls(clip.ball, turn, clip.ankle - clip.ball, rise, clip.ball @ clip.up, ride)
+        sink = np.full(rise.shape, np.inf)
+        return cls(clip.ball, turn, clip.ankle - clip.ball, rise, clip.ball @ clip.up, sink, ride)
 
     @cached_property
     def ankle(self) -> Array:
@@ -202,7 +205,8 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | N
             path = clip.ball[:, leg] + hold.shift[:, leg]
             ball[:, leg], turn[:, leg], rise[:, leg], level[:, leg] = _blend_leg(clip, path, mine, ride)
     turn = turn @ matrix_from_vector(hold.turn)
-    return Targets(ball, turn, clip.ankle - clip.ball, rise, level, ride, tuple(anchors))
+    sink = np.full(rise.shape, np.inf)
+    return Targets(ball, turn, clip.ankle - clip.ball, rise, level, sink, ride, tuple(anchors))
 
 
 def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:

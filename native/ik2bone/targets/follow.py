@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Feet that follow the ground frame by frame, without an anchor: clips in place, single poses, contacts 'ALWAYS'."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..anchors.lying import lie_along, own_floor
@@ -54,7 +56,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
     own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    return _cleared(clip, targets, points, own, ground), bool(found.any())
+    return replace(_cleared(clip, targets, points, own, ground), sink=own[..., 2]), bool(found.any())
 
 
 def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> tuple[Targets, bool]:
@@ -98,7 +100,7 @@ def _gentle(ground: Ground, below: Array, up: Array, least: float) -> tuple[Arra
 
 
 def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:
-    return Targets(ball, turn, clip.ankle - clip.ball, rise, level, np.zeros((clip.frames, 3)))
+    return replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=level)
 
 
 def _cleared(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground) -> Targets:
