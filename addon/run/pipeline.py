@@ -290,7 +290,7 @@ def _way(task: Task, part: Plan, number: int) -> Array:
 def _tell_steps(task: Task, before: Clip, after: Clip) -> list[str]:
     """A sentence about planted frames whose neighbours in the action are unchanged; none without such frames.
 
-    From a calibration pose the clip jumps itself.
+    Next to a calibration pose there is none: the clip itself jumps there.
     """
     joints = [np.array([clip.hip, clip.knee, clip.ankle])[:, :, task.body.chosen] for clip in (before, after)]
     moved = np.linalg.norm(joints[1] - joints[0], axis=-1).max(axis=(0, 2)) / before.leg

@@ -29,7 +29,7 @@ def refuse_numbers(options: PlantingOptions) -> None:
 
 
 def refuse_linked(armature: Object) -> None:
-    """Refuse an armature of a library: what it plays there is not saved with this file."""
+    """Refuse an armature of a library, because this file does not save what it plays."""
     if not armature.is_editable:
         raise Refusal(f"{armature.name} is linked from a library and cannot be edited: make a library override of it")
 

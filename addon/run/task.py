@@ -22,7 +22,7 @@ Bounds = tuple[int, int]
 
 # Corrections fade over this time (s), about that of a step, or over half of a shorter range, where no blend is chosen.
 FADE = 0.5
-# Blender's last frame (MAXFRAME). Blender gives the range of curves with keys beyond it, at infinity or NaN as this.
+# Blender's last frame (MAXFRAME), with which an action's range ends that has a key there, beyond it or at infinity.
 LAST = 1048574
 
 

@@ -74,7 +74,7 @@ def _worst_frame(report: Figures, name: str) -> int | None:
 def short(reports: Sequence[Figures], units: UnitSettings) -> str:
     """A short form of the reports for the status bar. The sidebar shows the whole."""
     if len(reports) > 1:
-        return f"Planted {len(reports)} armatures: the sidebar has the report of the active one"
+        return f"Planted {len(reports)} clips: the sidebar has the report of the one that the active armature plays"
     report = reports[0]
     counted = summary(report | {"told": []}).partition(":")[0]
     after, leg, labels = report["after"], report["leg"], dict(ROWS)

@@ -73,6 +73,19 @@ def test_every_action_is_planted_as_it_would_be_alone(bpy, walker, slope, librar
         assert report_of(walker)["report"]["after"]["penetration"] < 1e-4
 
 
+def test_an_action_with_a_key_at_infinity_is_left_out_and_the_status_bar_counts_the_others(
+    bpy, walker, slope, library_of_walks, capfd
+):
+    curve = fingerprint.curves_of(library_of_walks[1])[0]
+    curve.keyframe_points[-1].co.x = np.inf
+    curve.update()
+    plant(bpy, **ALL)
+    told = capfd.readouterr().out
+    assert "proud was not planted: action proud has a key, or an end of its frame range, beyond" in told
+    assert "Planted 2 clips: the sidebar has the report of the one that the active armature plays" in told
+    assert sorted(bpy.data.actions.keys()) == ["proud", "tired", "tired.planted", "walk", "walk.planted"]
+
+
 def test_one_outcome_tells_of_all(bpy, walker, slope, library_of_walks, addon, options):
     outcome = outcome_of(addon, bpy, [walker], options(**ALL))
     assert [line.partition(":")[0] for line in outcome.summary.splitlines()] == ["proud", "tired", "walk"]

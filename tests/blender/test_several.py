@@ -66,7 +66,7 @@ def test_they_are_told_by_name_on_lines_of_their_own_the_active_one_first(bpy, p
 def test_the_status_bar_counts_them(bpy, pair, capfd):
     plant(bpy)
     last = capfd.readouterr().out.strip().splitlines()[-1]
-    assert last == "Info: Planted 2 armatures: the sidebar has the report of the active one"
+    assert last == "Info: Planted 2 clips: the sidebar has the report of the one that the active armature plays"
 
 
 def test_a_selected_armature_that_is_not_active_is_planted_beside_the_active_one_only_when_selected(bpy, pair):
