@@ -37,8 +37,11 @@ def _of_active(context: Context) -> Object | None:
     """
     active = active_object(context)
     near = (ob for ob in (active, *deformers(active)) if ob and ob.type == "ARMATURE")
-    under = (ob for ob in _armatures() if active and is_under(ob, active))
-    return next(near, None) or min(under, key=lambda ob: not ob.visible_get(), default=None)
+    found = next(near, None)
+    if found or active is None:
+        return found
+    under = (ob for ob in _armatures() if is_under(ob, active))
+    return min(under, key=lambda ob: not ob.visible_get(), default=None)
 
 
 def active_object(context: Context) -> Object | None:
