@@ -17,10 +17,12 @@ BENT = 0.15
 # keep their bend. Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979),
 # deviation 5.
 FOLDED = np.radians(140.0)
-# The bend that planting adds to the knee of a swinging leg changes no faster than over this time (s), and the way by
-# which it keeps a foot off its hip no faster than over twice this time. Measured on 324 runs of the bench: at 0.024
-# four more runs have feet that pop; with the same time for both, feet pop by 0.001 leg more on the mean.
+# The bend that planting adds to the knee of a swinging leg changes no faster than over this time (s). Measured on 324
+# runs of the bench: at 0.024 four more runs have feet that pop.
 SLOW = 0.03
+# The same for the way by which planting keeps a swinging foot off its hip. With SLOW, feet pop by 0.001 leg more on the
+# mean of these runs.
+SLOW_UNFOLDING = 0.06
 # The added bend is smoothed as the knee's angle to this power: with 1 the angle is smooth, with 2 the length of the
 # leg. With 1 two of 63 runs have feet that pop; with 1.5 or more, knees change more suddenly.
 EASED_POWER = 1.25
@@ -29,9 +31,10 @@ EASED_POWER = 1.25
 # straightens its knee ever faster. Measured on 324 runs of the bench: a bound of 4.6 degrees on what planting adds
 # restricts knees that turn back in the clip more, and yet they pop by 0.03 degrees more on the mean.
 SUDDEN = np.radians(3.2) * 30.0**2
-# The same for feet that follow the ground below them, which rises and falls while they stand. With 6.5 degrees seven
-# more of these runs have a knee that pops, and the straighter knee bends by 0.07 degrees less on the mean. The bound
-# also decides how far heels rise: with SUDDEN those of a walk on stairs rise by 0.025 leg more if it is planted twice.
+# The same for swinging legs, and for feet that follow the ground below them, which rises and falls. With 6.5 degrees
+# seven more of these runs have a knee that pops, and the straighter knee bends by 0.07 degrees less on the mean. The
+# bound also decides how far heels rise: with SUDDEN those of a walk on stairs rise by 0.025 leg more if it is planted
+# twice.
 SUDDEN_IN_PLACE = np.radians(5.5) * 30.0**2
 
 
@@ -157,5 +160,5 @@ def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:
     # Where they fold too far, the positive root of |line + way * own| = shortest.
     way = np.sqrt(np.maximum(along**2 + square, 0.0)) - along
     way = np.where(folds, way, 0.0)
-    eased = smooth_between(way, clip.fps, 2.0 * SLOW, way, np.where(swings, np.inf, way))
+    eased = smooth_between(way, clip.fps, SLOW_UNFOLDING, way, np.where(swings, np.inf, way))
     return np.where(swings, eased, 0.0)[..., None] * own

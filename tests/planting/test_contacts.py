@@ -282,6 +282,18 @@ def test_ball_above_its_heel_does_not_stand_where_the_clip_is_cut_as_the_foot_st
             assert not found[ball[:, 0, 2] > 0.05, 0, 1].any()
 
 
+def test_height_of_the_ball_joint_over_the_sole_does_not_take_a_contact_where_the_clip_is_cut() -> None:
+    """A ball joint 0.1 leg over the sole, as of a cartoon's foot, counted as a ball that has not come down yet."""
+    gait = make_gait("flat-footed walk")
+    for first in range(40):
+        heel, ball = (path[first : first + 30] for path in (gait.heel, gait.ball))
+        low, high = (
+            find_contacts(heel, ball + height * gait.leg * UP, fps=gait.fps, leg=gait.leg, exact=False).any(axis=-1)
+            for height in (0.0, 0.1)
+        )
+        assert not (low & ~high).any()
+
+
 def test_stool_counts_as_ground_while_a_figure_stands_on_it() -> None:
     time = np.arange(300) / 60
     up = np.clip((time - np.array([1.0, 2.0])[:, None]) / 0.5, 0.0, 1.0).T

@@ -130,6 +130,26 @@ def test_toes_of_feet_that_are_drawn_down_after_they_followed_the_ground_bend_up
     assert depths[1] < 0.001
 
 
+def test_toes_of_feet_that_their_legs_push_into_the_ground_bend_up() -> None:
+    """Hips that stay over ground 0.6 leg higher: knees that fold no farther pushed tips 0.09 leg deep."""
+    walk = in_place(make_walk(roll=ROLL).clip)
+    high = height_field(lambda x, y: 0.0 * x + 0.6)
+    plan = plant(walk, high, Settings(use_hips=False))
+    own = heights(FLAT, tips(walk, plan)).min()
+    assert heights(high, tips(planted(walk, stiff(plan)), plan)).min() < own - 0.05
+    assert heights(high, tips(planted(walk, plan), plan)).min() > own
+
+
+def test_toes_whose_tips_lie_straight_under_their_balls_do_not_bend_up(clip) -> None:
+    """Rounding chose between no bend and more than a right angle."""
+    walk = in_place(clip)
+    plan = plant(walk, HILLS)
+    low = plan.targets.moved(np.array([0.0, 0.0, -0.03]))
+    under = move_points(np.linalg.inv(walk.toe), walk.ball - 0.05 * turn_vectors(walk.toe, plan.sole.toe_up))[0]
+    assert raise_toes(walk, plan.sole, low, HILLS).any()
+    assert not raise_toes(walk, replace(plan.sole, tip=under), low, HILLS).any()
+
+
 def _affine(turns):
     matrices = np.zeros((*turns.shape[:2], 4, 4))
     matrices[..., :3, :3], matrices[..., 3, 3] = turns, 1.0

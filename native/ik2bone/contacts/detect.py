@@ -225,11 +225,13 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
     the higher one is dropped, even if the lower one is only slow.
     """
     least = min(LEAST_CONTACT * feet.fps, feet.frames)
+    # The joint of a ball may lie 0.1 leg over the sole, so that heights also count from where each part is lowest.
+    heights = feet.heights, feet.heights - feet.heights.min(axis=(0, 1))
     cut = np.logical_and.accumulate(slow) | np.logical_and.accumulate(slow[::-1])[::-1]
     for run in part_stances(settled):
         if cut[run.start, run.leg, run.part] and run.end - run.start < least:
-            heights, other = feet.heights[run.rows].mean(axis=0), 1 - run.part
-            over = heights[run.part] - heights[other]
+            other = 1 - run.part
+            over = min(((each[..., run.part] - each[..., other])[run.rows].mean() for each in heights), key=abs)
             stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
             settled[run.start : run.end, run.leg, run.part] = over < -SAME_PLACE or not stands
     return settled

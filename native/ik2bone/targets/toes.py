@@ -71,38 +71,31 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
     feet, angles = np.isfinite(targets.sink) & clip.has_toe, np.zeros(targets.sink.shape)
     if not feet.any():
         return np.zeros(clip.ball.shape)
-    room, axis = _bending_room(clip, sole), _bending_axis(clip, sole)
+    (axis, room), tip = _bending(clip, sole), move_points(clip.toe, sole.tip) - clip.ball
     up = einsum("flji,j->fli", targets.turn, clip.up)
     for _ in range(ROUNDS):
-        tips = _bent_tips(clip, sole, angles)
+        tips = turn_vectors(matrix_from_vector(angles[..., None] * axis), tip)
         depths = targets.depths(targets.placed(tips)[:, :, None], feet, ground, clip.up)[..., 0] - targets.sink
-        if not (depths > 0.0).any():
+        feet = (depths > ROUNDING * clip.leg) & (angles < room)
+        if not feet.any():
             break
-        angles = np.minimum(angles + np.where(depths > 0.0, _rise_angles(tips, axis, up, depths), 0.0), room)
+        angles = np.minimum(angles + np.where(feet, _rise_angles(tips, axis, up, depths), 0.0), room)
+    if not angles.any():
+        return np.zeros(clip.ball.shape)
     angles = smooth_between(np.zeros(angles.shape), clip.fps, SLOW, angles, room)
     axes = nearest_rotations(clip.toe[..., :3, :3] / clip.scale[:, :, 3, None])
     return angles[..., None] * einsum("flji,flj->fli", axes, axis)
 
 
-def _bent_tips(clip: Clip, sole: Sole, angles: Array) -> Array:
-    """The clip's vectors (F, L, 3) from balls to the tips of toes bent up by `angles` (F, L), radians."""
-    turns = matrix_from_vector(angles[..., None] * _bending_axis(clip, sole))
-    return turn_vectors(turns, move_points(clip.toe, sole.tip) - clip.ball)
-
-
-def _bending_room(clip: Clip, sole: Sole) -> Array:
-    """How much farther than in the clip toes bend up (F, L), radians; 0 for feet without toe bones."""
-    forward, up = (turn_vectors(clip.foot, way) for way in (sole.forward, sole.up))
+def _bending(clip: Clip, sole: Sole) -> tuple[Array, Array]:
+    """The axes (F, L, 3) about which toes bend up in the clip, unit length, and how much farther they bend (F, L),
+    radians; 0 for feet without toe bones, and for tips straight under balls, which do not show how toes bend.
+    """
+    forward, up = (unit(turn_vectors(clip.foot, way)) for way in (sole.forward, sole.up))
     toe_up, tip = unit(turn_vectors(clip.toe, sole.toe_up)), move_points(clip.toe, sole.tip) - clip.ball
-    way = tip - dot(tip, toe_up)[..., None] * toe_up
-    own = np.arctan2(dot(way, unit(up)), dot(way, unit(forward)))
-    return np.where(clip.has_toe, np.maximum(BENT_UP - own, 0.0), 0.0)
-
-
-def _bending_axis(clip: Clip, sole: Sole) -> Array:
-    """The axes (F, L, 3) about which toes bend up in the clip, unit length."""
-    forward, up = (turn_vectors(clip.foot, way) for way in (sole.forward, sole.up))
-    return unit(cross(forward, up))
+    way = _beyond_rounding(tip - dot(tip, toe_up)[..., None] * toe_up, tip)
+    room = BENT_UP - np.arctan2(dot(way, up), dot(way, forward))
+    return unit(cross(forward, up)), np.where(clip.has_toe & way.any(axis=-1), np.maximum(room, 0.0), 0.0)
 
 
 def _rise_angles(tips: Array, axis: Array, up: Array, heights: Array) -> Array:
@@ -178,5 +171,5 @@ def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: A
 
 
 def _beyond_rounding(vectors: Array, others: Array) -> Array:
-    """The vectors (N, 3), or zero where they are no more than the rounding of `others` (N, 3)."""
-    return np.where((length_of(vectors) > ROUNDING * length_of(others))[:, None], vectors, 0.0)
+    """The vectors (..., 3), or zero where they are no more than the rounding of `others` (..., 3)."""
+    return np.where((length_of(vectors) > ROUNDING * length_of(others))[..., None], vectors, 0.0)
