@@ -17,13 +17,12 @@ from ..properties import PlantingOptions
 from ..rig.body import Body
 from ..rig.limb import Control, Limb
 from ..stages import Stages
+from .records import LAST_FRAME
 
 Bounds = tuple[int, int]
 
 # Corrections fade over this time (s), about that of a step, or over half of a shorter range, where no blend is chosen.
 FADE = 0.5
-# Blender's last frame (MAXFRAME), with which an action's range ends that has a key there, beyond it or at infinity.
-LAST = 1048574
 
 
 @dataclass(frozen=True)
@@ -113,10 +112,11 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     if span is None:
         raise Refusal(f"action {assignment.action.name} has no keys for this armature")
     keyed = actions.curves_of(assignment).span() or span
-    if not all(-LAST < frame < LAST for frame in (*span, *keyed)):
+    # Blender ends the range of an action that has a key beyond its last frame, or at infinity, at that frame.
+    if not all(-LAST_FRAME < frame < LAST_FRAME for frame in (*span, *keyed)):
         raise Refusal(
             f"action {assignment.action.name} has a key, or an end of its frame range, beyond Blender's frames "
-            f"-{LAST - 1} to {LAST - 1}, or at infinity or NaN"
+            f"-{LAST_FRAME - 1} to {LAST_FRAME - 1}, or at infinity or NaN"
         )
     return floor(span[0]), ceil(span[1])
 
