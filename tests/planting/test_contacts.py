@@ -233,38 +233,6 @@ def test_foot_that_stays_is_one_contact() -> None:
     assert find_contacts(still, still, fps=30, leg=1.0).all()
 
 
-def test_foot_lifted_and_held_beside_a_standing_one_does_not_stand() -> None:
-    path = np.zeros((240, 2, 3))
-    path[:, 1, 2] = 0.35 * np.clip(np.sin(np.linspace(-1.0, 4.0, 240)) * 3.0, 0.0, 1.0)
-    found = find_contacts(path, path, fps=60, leg=1.0).any(axis=-1)
-    assert found[:, 0].all()
-    assert not found[path[:, 1, 2] > 0.1, 1].any()
-    assert found[path[:, 1, 2] == 0.0, 1].all()
-
-
-def test_feet_do_not_stand_at_the_top_of_a_jump() -> None:
-    time = np.arange(180) / 120
-    path = np.zeros((180, 2, 3))
-    # 0.8 s in the air, at a gravity of 4 leg lengths / s^2, which is a slow one.
-    path[:, :, 2] = np.maximum(0.0, 2.0 * (0.16 - (time - 0.75) ** 2))[:, None]
-    found = find_contacts(path, path, fps=120, leg=1.0).any(axis=-1)
-    assert not found[path[:, :, 2] > 0.1].any()
-    assert found[[0, -1]].all()
-
-
-def test_feet_that_hover_in_a_jump_do_not_stand() -> None:
-    """As animators make jumps in place: pulled up at once, slowly sagging for a second, one foot reaching down."""
-    time = np.arange(60) / 24
-    up = np.clip(np.minimum(time - 0.25, 1.9 - time) / 0.15, 0.0, 1.0)
-    sag = np.cos(np.pi * np.clip((time - 0.55) / 0.95, 0.0, 1.0) * 2.0)
-    ball, heel = np.zeros((2, 60, 2, 3))
-    ball[:, 0, 2], ball[:, 1, 2] = up * (0.27 + 0.14 * sag), up * (0.59 + 0.045 * sag)
-    heel[:, :, 0], heel[:, :, 2] = -0.2, ball[:, :, 2] + 0.2 * up[:, None]
-    found = find_contacts(heel, ball, fps=24, leg=1.0, exact=False)
-    assert not found[up > 0.5].any()
-    assert found[(time < 0.15) | (time > 2.0)].all()
-
-
 @pytest.mark.parametrize("fps", RATES)
 def test_ball_above_its_heel_does_not_stand_where_the_clip_is_cut_as_the_foot_strikes(fps) -> None:
     """As in a cycle from one contact pose to the next. The foot comes to rest on its heel before the toes come down: a
@@ -396,38 +364,6 @@ def test_foot_that_rests_where_it_carried_the_figure_stands_though_the_other_is_
     assert contacts[280:350, 0].all() and not contacts[:230, 0].any()
 
 
-def falling(height):
-    """Heels and balls (F, L, 3) of a figure that does nothing but go up and down: by its height (F,) in leg lengths."""
-    offsets = np.array([[[-0.1, 0.1, 0.0], [-0.1, -0.1, 0.02]], [[0.15, 0.1, 0.0], [0.15, -0.1, 0.02]]])
-    return offsets[:, None] + np.asarray(height)[:, None, None] * UP
-
-
-TIME = np.linspace(0.0, 1.25, 31)
-
-
-@pytest.mark.parametrize(
-    "height",
-    [3.0 * TIME * (1.25 - TIME), 1.5 - 0.6 * TIME**2, np.where(TIME < 0.4, 1.0, 1.0 - 2.0 * (TIME - 0.4) ** 2)],
-    ids=["jump", "fall", "fall after a while"],
-)
-@pytest.mark.parametrize("exact", [False, True])
-def test_feet_that_sink_with_their_figure_did_not_stand_before(height, exact) -> None:
-    assert not find_contacts(*falling(height), fps=24.0, leg=1.0, exact=exact).any()
-
-
-@pytest.mark.parametrize("exact", [False, True])
-def test_feet_stand_before_and_after_a_jump_alone(exact) -> None:
-    height = np.maximum(0.0, 0.45 * (1.0 - ((TIME - 0.6) / 0.35) ** 2))
-    found = find_contacts(*falling(height), fps=24.0, leg=1.0, exact=exact)
-    assert (found == (height == 0.0)[:, None, None]).all()
-
-
-def test_feet_that_go_down_one_after_the_other_stand_between() -> None:
-    feet = np.stack([falling(-0.3 * np.clip(np.round(TIME / 0.6 + shift) / 2, 0, 1)) for shift in (0.0, 0.5)])
-    heel, ball = (np.stack([feet[0][part][:, 0], feet[1][part][:, 1]], axis=1) for part in (0, 1))
-    assert find_contacts(heel, ball, fps=24.0, leg=1.0).any(axis=-1).mean() > 0.5
-
-
 @pytest.mark.parametrize("shape", [(40,), (40, 3), (40, 2, 2)])
 def test_hysteresis_keeps_the_runs_that_are_entered(shape) -> None:
     random = np.random.default_rng(20261122)
@@ -438,34 +374,3 @@ def test_hysteresis_keeps_the_runs_that_are_entered(shape) -> None:
         for start, end in runs(slow[(slice(None), *column)]):
             wanted[(slice(start, end), *column)] = still[(slice(start, end), *column)].any()
     np.testing.assert_array_equal(hysteresis(slow, still), wanted)
-
-
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("fps", [30.0, 120.0])
-def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
-    """It goes along ahead at 0.2 leg a second, as slow as a standing foot that slides."""
-    ground, air, time = 0.45, 0.25, np.arange(int(6 * fps)) / fps
-    hops, part = np.divmod(time, ground + air)
-    share = np.clip((part - ground) / air, 0.0, 1.0)
-    way = (ground + air) * (hops + share**2 * (3.0 - 2.0 * share))
-    hopping = np.stack([0.2 * way, 0.0 * time + 0.1, 0.32 * share * (1.0 - share)], axis=-1)
-    raised = np.stack([0.2 * time, 0.0 * time - 0.1, 0.0 * time + 0.3], axis=-1)
-    ball = np.stack([hopping, raised], axis=1) + np.random.default_rng(0).normal(0.0, 0.001, (len(time), 2, 3))
-    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact)
-    assert not contacts[:, 1].any()
-    assert contacts[:, 0].any(axis=-1).mean() == pytest.approx(ground / (ground + air), abs=0.06)
-
-
-@pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("high", [0.08, 0.11])
-def test_foot_held_still_over_the_place_where_it_stood_does_not_stand(high, exact) -> None:
-    """A tread may lie as high, but there the foot would carry the figure at some time, or stay."""
-    fps, ease = 60.0, EASES["quintic"]
-    time = np.arange(int(5 * fps)) / fps
-    up = high * (ease(np.clip((time - 1.0) / 0.25, 0.0, 1.0)) - ease(np.clip((time - 3.0) / 0.25, 0.0, 1.0)))
-    ball = np.zeros((len(time), 2, 3))
-    ball[:, :, 1], ball[:, 1, 2] = [0.1, -0.1], up
-    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact).any(axis=-1)
-    assert contacts[:, 0].all()
-    assert not contacts[(up > 0.9 * high), 1].any()
-    assert contacts[up == 0.0, 1].mean() > 0.95

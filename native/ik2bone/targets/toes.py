@@ -93,7 +93,7 @@ def _bending(clip: Clip, sole: Sole) -> tuple[Array, Array]:
     """
     forward, up = (unit(turn_vectors(clip.foot, way)) for way in (sole.forward, sole.up))
     toe_up, tip = unit(turn_vectors(clip.toe, sole.toe_up)), move_points(clip.toe, sole.tip) - clip.ball
-    way = _beyond_rounding(tip - dot(tip, toe_up)[..., None] * toe_up, tip)
+    way = _along_toes(toe_up, tip)
     room = BENT_UP - np.arctan2(dot(way, up), dot(way, forward))
     return unit(cross(forward, up)), np.where(clip.has_toe & way.any(axis=-1), np.maximum(room, 0.0), 0.0)
 
@@ -164,10 +164,17 @@ def _within_range(foot: tuple[Array, Array], toes: tuple[Array, Array], turns: A
     tips, (N, 3) each. Toes may always bend as far as in the clip. Tips straight under balls do not show how toes bend.
     """
     (up, forward), (toe_up, tip) = foot, toes
-    way = _beyond_rounding(tip - dot(tip, toe_up)[:, None] * toe_up, tip)
+    way = _along_toes(toe_up, tip)
     own, asked = (np.arctan2(dot(ahead, up), dot(ahead, forward)) for ahead in (way, turn_vectors(turns, way)))
     back = asked - np.clip(asked, np.minimum(-BENT_DOWN, own), np.maximum(BENT_UP, own))
     return matrix_from_vector(back[:, None] * cross(up, forward)) @ turns, np.abs(back) > LARGEST_TURN
+
+
+def _along_toes(toe_up: Array, tip: Array) -> Array:
+    """The part (..., 3) of the vectors `tip` from balls to tips that lies along the toes; zero for tips straight under
+    balls.
+    """
+    return _beyond_rounding(tip - dot(tip, toe_up)[..., None] * toe_up, tip)
 
 
 def _beyond_rounding(vectors: Array, others: Array) -> Array:
