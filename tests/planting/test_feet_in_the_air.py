@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import ik2bone
 import numpy as np
 import pytest
 from gaits import EASES
 from ik2bone.contacts.detect import find_contacts
+from walk import FLAT, HILLS
 
 TIME = np.linspace(0.0, 1.25, 31)
 
@@ -101,3 +103,30 @@ def test_foot_held_still_over_the_place_where_it_stood_does_not_stand(high, exac
     assert contacts[:, 0].all()
     assert not contacts[(up > 0.9 * high), 1].any()
     assert contacts[up == 0.0, 1].mean() > 0.95
+
+
+def stepping_on_the_spot(fps, lift):
+    """A clip of legs of length 1 that step in place once a second: heels rise first, then balls by `lift`."""
+    ease, count = EASES["quintic"], round(4 * fps)
+    phase = (np.arange(count)[:, None] / fps + [0.0, 0.5]) % 1.0
+    stand, swing = np.clip(phase / 0.6, 0.0, 1.0), np.clip((phase - 0.6) / 0.4, 0.0, 1.0)
+    pitch = 0.4 * ease(np.clip((stand - 0.6) / 0.4, 0.0, 1.0)) * (1.0 - ease(np.clip(swing / 0.75, 0.0, 1.0)))
+    ball, ankle, hip = np.zeros((3, count, 2, 3))
+    ball[..., 1] = hip[..., 1] = 0.11, -0.11
+    ball[..., 2], hip[..., 2] = 0.028 + lift * np.sin(np.pi * ease(swing)) ** 2, 0.95
+    cos, sin, back, up = np.cos(pitch), np.sin(pitch), -0.17, 0.063
+    ankle[:] = ball + np.stack([cos * back + sin * up, 0.0 * cos, cos * up - sin * back], axis=-1)
+    hip[..., 0] = -0.07
+    knee = ik2bone.solve(hip, hip + [0.1, 0.0, -0.5], hip + [0.0, 0.0, -0.98], ankle, pole=[1.0, 0.0, 0.0]).mid
+    return ik2bone.Clip.from_points(fps, hip, knee, ankle, ball, tip=ball + [0.07, 0.0, -0.02])
+
+
+@pytest.mark.parametrize("fps", [60.0, 120.0])
+@pytest.mark.parametrize("lift", [0.07, 0.09])
+def test_heels_do_not_stand_as_feet_are_lifted_on_the_spot(fps, lift) -> None:
+    clip = stepping_on_the_spot(fps, lift)
+    level, hilly = (ik2bone.plant(clip, ground) for ground in (FLAT, HILLS))
+    up = clip.ball[..., 2] > 0.028 + 0.05
+    assert up.any() and not level.contacts[up].any()
+    assert level.report()["after"]["penetration"] < 0.003
+    assert np.abs(hilly.hips_offset[:, :2]).max() < 0.1

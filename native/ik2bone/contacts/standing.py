@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """When the feet of a clip stand, and whether on anchors: the contacts that planting holds, made of detected ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -57,10 +57,13 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(np.ones(shape, bool))
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    standing[..., 0] &= standing[..., 1] | ~_toes_down(clip, sole, heel)
-    standing[..., 1] &= ~_toes_up(clip, sole, heel)
+    least, tilted = LEAST_CONTACT * clip.fps, np.zeros(shape, bool)
+    tilted[..., 0] = _toes_down(clip, sole, heel) & ~standing[..., 1]
+    tilted[..., 1] = _toes_up(clip, sole, heel)
+    # What is left of a contact beside these frames is dropped where it is short: heels that pass the height of balls.
+    standing = replace(no_marks(shape), forbidden=tilted).applied(standing, least)
     standing &= ~lying(clip, sole)[..., None]
-    contacts, least = standing & (not _turns_in_the_air(standing)), LEAST_CONTACT * clip.fps
+    contacts = standing & (not _turns_in_the_air(standing))
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
