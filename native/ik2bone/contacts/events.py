@@ -15,6 +15,9 @@ from .stance import HASTY, LEAST_CONTACT, STEP, Stance, part_stances
 # A path within this distance (leg lengths) of a straight line comes from a formula or an animator, and the part has
 # left on the first frame off the line. Paths in single precision, far from the origin, are as rough.
 ON_LINE = 2e-5
+# A part rests if it gets no farther than that in this time (s), or from one frame to the next. Recorded clips have up
+# to 120 frames a second. In shorter times, parts that turn round or only slow down get no farther either.
+MOMENT = 1.0 / 120.0
 
 
 def refined(feet: Feet, slow: Mask) -> Mask:
@@ -54,15 +57,16 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     make such parts, which rise at once because the clip wants it. Parts that creep along the ground or tremble are best
     held.
     """
-    rests = length_of(feet.paths[1:] - feet.paths[:-1]) < ON_LINE
+    count = max(1, round(MOMENT * feet.fps))
+    rests = length_of(feet.paths[count:] - feet.paths[:-count]) < ON_LINE
     if not rests.any():
         return slow
     held = slow.copy()
     for run in part_stances(slow):
         path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]
-        still = run.start + rests[run.start : run.end - 1, run.leg, run.part].nonzero()[0]
-        # The shortest contact has more steps between frames than this. Noise makes a part rest for fewer now and then.
-        if len(still) > max(1, LEAST_CONTACT * feet.fps - 2):
+        still = run.start + rests[run.start : max(run.start, run.end - count), run.leg, run.part].nonzero()[0]
+        # The shortest contact has more steps of this length. Noise makes a part rest for fewer now and then.
+        if len(still) > max(1, LEAST_CONTACT * feet.fps - 1 - count):
             held[run.start : run.end, run.leg, run.part] = False
             first, last = int(still[0]), int(still[-1])
             begin = first + 1 - _rest(path[first::-1], heights[run.start : first + 1][::-1])
