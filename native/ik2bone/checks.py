@@ -2,6 +2,7 @@
 """Checks of the arguments that users pass. Each error names the argument, what was expected and what was passed."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ ROUNDING = 1e-5
 
 def number(name: str, value: Any, expected: str = "a number") -> float:
     """Return `value` as a float. Raises TypeError or ValueError if it is not a finite number."""
+    # Readers of films give frame rates as fractions.
+    value = float(value) if isinstance(value, Fraction) else value
     values = as_array(name, value, expected)
     if values.ndim or values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from ik2bone import Clip, Settings, plant
+from ik2bone import Clip, Settings, find_contacts, plant
 from ik2bone.clip import FASTEST
 from ik2bone.joints import BALL_AHEAD, BALL_BELOW, TOES_SHARE
 from short_walk import LEG, POINTS, WALK, from_points, hills
@@ -18,6 +20,15 @@ def test_clip_takes_lists_and_single_precision() -> None:
     for clip in (lists, single):
         assert clip.thigh.dtype == np.float64 and clip.fps == 60.0
         assert clip.ankle == pytest.approx(WALK.ankle[:3], abs=1e-6)
+
+
+def test_frame_rates_may_be_fractions() -> None:
+    rate = Fraction(30000, 1001)
+    assert Clip(rate, **LEG).fps == float(rate)
+    assert Settings(strength=Fraction(1, 2)).strength == 0.5
+    paths = WALK.ankle, WALK.ball
+    exact, same = (find_contacts(*paths, fps=fps, leg=WALK.leg) for fps in (rate, float(rate)))
+    assert (exact == same).all()
 
 
 def test_a_report_stays_when_the_callers_arrays_change() -> None:
