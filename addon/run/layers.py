@@ -30,7 +30,7 @@ class Layer:
     """The tracks and strips in the NLA of an armature that belong to the layer over a source."""
 
     armature: Object
-    source: Action
+    source: Action | None  # None if it was deleted
 
     @property
     def data(self) -> AnimData:
@@ -94,6 +94,12 @@ def find(armature: Object) -> Layer | None:
     action = action or next((found for found in actions.played_by(armature) if LAYER in found), None)
     layer = Layer(armature, action.get(SOURCE) if action and LAYER in action else action)
     return layer if layer.source and layer.corrections else None
+
+
+def find_without_source(armature: Object) -> Layer | None:
+    """The layer whose source was deleted; None without one."""
+    layer = Layer(armature, None)
+    return layer if layer.corrections else None
 
 
 def shown_action(armature: Object) -> Action | None:

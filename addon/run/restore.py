@@ -11,8 +11,9 @@ from .layers import Layer
 
 
 def is_planted(armature: Object) -> bool:
-    """Whether an armature plays a planted action, planted NLA strips, or a source under a layer."""
-    return bool(records.source_of(layers.shown_action(armature)) or _planted_strips(armature))
+    """Whether an armature plays a planted action, planted NLA strips, or a layer, with or without its source."""
+    planted = records.source_of(layers.shown_action(armature)) or _planted_strips(armature)
+    return bool(planted or layers.find_without_source(armature))
 
 
 def restore(armature: Object) -> str:
@@ -20,7 +21,11 @@ def restore(armature: Object) -> str:
     strips, layer = _planted_strips(armature), layers.find(armature)
     if strips:
         return _restore_strips(armature, strips)
-    return _restore_under(armature, layer) if layer else _restore_action(armature)
+    if layer:
+        return _restore_under(armature, layer)
+    if records.source_of(actions.assigned(armature).action):
+        return _restore_action(armature)
+    return _remove_layer(armature, layers.find_without_source(armature))
 
 
 def _restore_action(armature: Object) -> str:
@@ -37,6 +42,14 @@ def _restore_under(armature: Object, layer: Layer) -> str:
     name = _give_back(armature, layer.corrections.action)
     layers.remove(layer)
     return name
+
+
+def _remove_layer(armature: Object, layer: Layer) -> str:
+    """Remove a layer whose source was deleted, and say so in place of the source's name."""
+    armature.animation_data.use_tweak_mode = False
+    records.put_back(armature, records.read(layer.corrections.action))
+    layers.remove(layer)
+    return f"{armature.name} without its layer, whose source was deleted"
 
 
 def _planted_strips(armature: Object) -> list[NlaStrip]:

@@ -38,7 +38,7 @@ see_points(limb *t, bool careful)
     t->on_end = are_equal(t->target, t->end_at);
     if (careful) { /* without care, the lengths show it */
         double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
-        good &= excess == 0.0;
+        good &= (excess == 0.0) & (d3_dot(aim, aim) < 1.0 / IK2B_LEAST_SQUARE);
         t->invalid =
             excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower);
     }
@@ -153,6 +153,8 @@ see_bones(limb *t, bool careful)
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(t->target, root, aim);
+    double excess =
+        careful ? d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim) : 0.0;
     d33_apply(t->mid_inward, lower, lower_mid);
     d33_apply(t->inward, upper, upper);
     d33_apply(t->inward, lower, lower);
@@ -166,9 +168,7 @@ see_bones(limb *t, bool careful)
     t->on_end = are_equal(t->target, t->end_at);
     if (careful && !good) {
         double largest = larger(d3_largest(upper), d3_largest(lower));
-        bool finite =
-            d3_excess(root) + d3_excess(mid) + d3_excess(end) + d3_excess(t->target) == 0.0;
-        if (!finite || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower) ||
+        if (excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower) ||
             !isfinite(largest)) {
             t->invalid = 1.0;
         }

@@ -207,7 +207,7 @@ run_line(ik2b_array *args, const ik2b_tiling *tiling, int last, ptrdiff_t rows)
     }
     for (ptrdiff_t row = 0; row < rows; row += IK2B_LANES) {
         int count = rows - row < IK2B_LANES ? (int)(rows - row) : IK2B_LANES;
-        if (count <= IK2B_FEW && tiling->run_row) {
+        if (count <= IK2B_FEW) {
             run_rows(args, tiling, last, row, rows);
             return;
         }
@@ -223,12 +223,6 @@ ik2b_run_tiles(const ik2b_extent *given, ik2b_array *args, const ik2b_tiling *ti
     ik2b_walk walk;
     ik2b_extent extent = *given;
     ik2b_straighten(&extent, args, tiling->arguments);
-    if (extent.count == 0) { /* a single row: as one of a dimension without strides */
-        extent.shape[extent.count++] = 1;
-        for (int i = 0; i < tiling->arguments; i++) {
-            args[i].stride[0] = 0;
-        }
-    }
     int last = --extent.count;
     ptrdiff_t rows = extent.shape[last];
     if (rows == 0 || !ik2b_walk_start(&walk, &extent, args, tiling->arguments)) {

@@ -75,6 +75,17 @@ def array(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[
     return values
 
 
+def positions(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArray[np.float64]:
+    """Return `value` as points as in `array`. Raises ValueError where squares of their distances may not be finite."""
+    points = array(name, value, shape)
+    with np.errstate(over="ignore"):
+        far = ~np.isfinite(np.square(2.0 * points).sum(axis=-1))
+    if far.any():
+        most = np.abs(points[far][0]).max()
+        raise ValueError(f"{name}: expected positions whose squares are finite, got {most:g}{_at(shape, far)}")
+    return points
+
+
 def mask(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.bool_]:
     """Return `value` as a boolean array. Its `shape` is given as in `array`."""
     values = as_array(name, value, f"shape {_written(shape)}")
@@ -140,8 +151,10 @@ def directions(name: str, value: ArrayLike, count: int) -> NDArray[np.float64]:
 
 
 def apart(name: str, points: NDArray[np.float64], others: NDArray[np.float64], what: str) -> None:
-    """Raise ValueError where joints (F, L, 3) lie on their parents `others` (F, L, 3), which `what` names."""
-    together = ~(points != others).any(axis=-1)
+    """Raise ValueError where joints (F, L, 3) lie on their parents `others` (F, L, 3), which `what` names, or so near
+    that the square of the distance is zero.
+    """
+    together = np.square(points - others).sum(axis=-1) == 0.0
     if together.any():
         place = _at(points.shape, together)
         raise ValueError(f"{name}: expected a bone with length, got the same place as {what}{place}")

@@ -158,10 +158,10 @@ class Clip:
         `floors` are as for `Clip`. The joints of `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
         """
         rate, up = _rate(fps), checks.unit_vector("up", up)
-        joints = {"hip": checks.array("hip", hip, ("frames", "legs", 3))}
+        joints = {"hip": checks.positions("hip", hip, ("frames", "legs", 3))}
         for name, points in (("knee", knee), ("ankle", ankle), ("ball", ball), ("tip", tip), ("heel", heel)):
             if points is not None or name in ("knee", "ankle", "ball"):
-                joints[name] = checks.array(name, points, joints["hip"].shape)  # type: ignore[arg-type]
+                joints[name] = checks.positions(name, points, joints["hip"].shape)  # type: ignore[arg-type]
         for name, above in (("knee", "hip"), ("ankle", "knee"), ("ball", "ankle"), ("tip", "ball")):
             if name in joints:
                 checks.apart(name, joints[name], joints[above], f"the {above}")

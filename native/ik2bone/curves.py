@@ -174,8 +174,8 @@ def smooth_between(
     ceiling.
 
     `slow` is a time (s): changes of the wish that are faster are smoothed away. `wish` has the shape of x, to which
-    floor, ceiling and weight broadcast. At least two weights must be positive. Where floor and ceiling cross, the
-    ceiling counts. The optimum is exact, see native/core/curves.h.
+    floor, ceiling and weight broadcast. Weights are from 0 to about 1, and at least two are positive. Where floor
+    and ceiling cross, the ceiling counts. The optimum is exact, see native/core/curves.h.
     """
     rows = np.empty((4, prod(wish.shape[1:]), len(wish)))
     columns = rows.swapaxes(1, 2).reshape(4, *wish.shape)

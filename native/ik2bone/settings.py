@@ -94,6 +94,8 @@ class Settings:
             checks.mask("asked", self.asked, (clip.legs,))
         for name in STATES if self.marks is not None else ():
             checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
+        if self.marks is not None:
+            self.marks.refuse_torn("marks: ", [f"leg {leg}" for leg in range(clip.legs)])
         checks.kind("marks.places", self.places, tuple | list, "Places")
         for number, place in enumerate(self.places):
             _check_place(f"marks.places[{number}]", place, clip.legs)

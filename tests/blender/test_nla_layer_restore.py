@@ -54,6 +54,20 @@ def test_restore_from_the_tweak_mode_of_the_layer_too(bpy, walker, slope):
     np.testing.assert_array_equal(poses(bpy, walker), before)
 
 
+@pytest.mark.parametrize("plays", [None, "other"])
+def test_restore_removes_a_layer_whose_source_was_deleted(bpy, walker, slope, plays):
+    plant(bpy, **LAYER)
+    data = walker.animation_data
+    if plays:
+        data.action = bpy.data.actions.new(plays)
+    bpy.data.actions.remove(bpy.data.actions["walk"])
+    assert bpy.ops.ik2bone.restore() == {"FINISHED"}
+    assert not data.nla_tracks
+    assert bpy.data.actions.keys() == ([plays] if plays else [])
+    assert data.action == bpy.data.actions.get(plays or "none")
+    assert not bpy.ops.ik2bone.restore.poll()
+
+
 def mute_all(data):
     for track in data.nla_tracks:
         track.mute = True

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
 from ik2bone.contacts.detect import find_contacts
-from ik2bone.contacts.spans import Place, no_marks
+from ik2bone.contacts.spans import Marks, Place, no_marks
 from ik2bone.sole.skin import Skin
 from short_walk import LEG, POINTS, WALK, from_points
 from walk import FLAT
@@ -96,6 +96,20 @@ def test_points_that_are_wrong_are_refused_by_the_arguments_name(changes, error,
         from_points(**changes)
 
 
+@pytest.mark.parametrize("name", ["hip", "knee", "ankle", "ball", "tip", "heel"])
+def test_joints_whose_distances_no_number_holds_are_refused_by_name(name) -> None:
+    joints = POINTS | {"heel": POINTS["ankle"] - [0.0, 0.05, 0.05]}
+    joints[name] = joints[name].copy()
+    joints[name][3, 1] = 1e200
+    with pytest.raises(ValueError, match=rf"^{name}: expected positions .* got 1e\+200 on frame 3, leg 1$"):
+        Clip.from_points(WALK.fps, **joints)
+
+
+def test_bones_whose_length_has_no_square_are_refused_by_joint() -> None:
+    with pytest.raises(ValueError, match="knee: expected a bone with length, got .* the hip on frame 0, leg 0"):
+        Clip.from_points(WALK.fps, **{name: 1e-200 * points for name, points in POINTS.items()})
+
+
 @pytest.mark.parametrize(
     ("settings", "error", "words"),
     [
@@ -159,6 +173,14 @@ def test_settings_for_another_clip_are_refused(settings, words) -> None:
 def test_places_that_are_wrong_are_refused(place, error, words) -> None:
     marks = replace(no_marks((WALK.frames, 2, 2)), places=(place,))
     with pytest.raises(error, match=words):
+        plant(WALK, FLAT, Settings(marks=marks))
+
+
+def test_marks_that_enforce_and_forbid_one_part_are_refused() -> None:
+    torn = np.zeros((WALK.frames, 2, 2), bool)
+    torn[12, 1, 0] = True
+    marks = Marks(np.zeros_like(torn), torn, torn)
+    with pytest.raises(ValueError, match="marks: the heel of leg 1 is enforced and forbidden on frame 12"):
         plant(WALK, FLAT, Settings(marks=marks))
 
 

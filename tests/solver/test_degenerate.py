@@ -190,6 +190,33 @@ def test_a_target_very_far_away_is_pointed_at():
         close(s.miss / far, 1.0)
 
 
+@pytest.mark.parametrize("rows", [1, 40])
+@pytest.mark.parametrize("far", [[1.1e308, 1.1e308, 1.1e308], [-1.7e308, 1.7e308, 1.7e308]])
+def test_a_target_whose_distance_is_beyond_all_numbers_is_pointed_at(far, rows):
+    target = np.tile(far, (rows, 1))
+    points = ik2bone.solve(ROOT, MID, END, target)
+    pose = ik2bone.solve_pose(np.eye(4), limbs.affine(np.eye(3)[None], MID), END, target)
+    np.testing.assert_allclose(points.end, np.sign(target) / np.sqrt(3), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(pose.position, points.end, rtol=0, atol=1e-14)
+    for s in points, pose:
+        assert (s.status == Status.TOO_FAR).all()
+        assert (s.miss == np.inf).all()
+
+
+@pytest.mark.parametrize("rows", [1, 40])
+def test_a_target_whose_place_from_the_root_is_no_number_is_invalid(rows):
+    root, mid, end = ([-1e308 + x, y, 0.0] for x, y in ((0.0, 0.0), (1e300, 2e299), (2e300, 0.0)))
+    target = np.tile([1e308, 0.0, 0.0], (rows, 1))
+    points = ik2bone.solve(root, mid, end, target)
+    pose = ik2bone.solve_pose(limbs.affine(np.eye(3)[None], root), limbs.affine(np.eye(3)[None], mid), end, target)
+    for s in points, pose:
+        assert (s.status == Status.INVALID).all()
+        assert np.isnan(s.miss).all()
+    assert (points.end == end).all()
+    assert (pose.position == end).all()
+    assert (pose.root == [1, 0, 0, 0]).all()
+
+
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_numbers_near_the_largest_give_turns_all_the_same(scale):
     root, mid = np.diag([scale, scale, scale, 1.0]), np.eye(4)

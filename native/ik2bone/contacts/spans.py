@@ -154,6 +154,17 @@ class Marks:
         """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
+    def refuse_torn(self, where: str, bones: Sequence[str], first: int = 0) -> None:
+        """Raise `ContactsError` where a part is both enforced and forbidden. `bones` names the feet, `first` is the
+        number of the first frame.
+        """
+        torn = np.argwhere(self.enforced & self.forbidden)
+        if len(torn):
+            frame, leg, part = (int(number) for number in torn[0])
+            raise ContactsError(
+                f"{where}the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}"
+            )
+
     def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
         """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
 
@@ -247,8 +258,6 @@ def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int
         for span in spans
         if span.bone in legs and span.state == "enforced" and span.place is not None
     )
-    torn = np.argwhere(masks["enforced"] & masks["forbidden"])
-    if len(torn):
-        frame, leg, part = (int(number) for number in torn[0])
-        raise ContactsError(f"the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}")
-    return Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"], places)
+    marks = Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"], places)
+    marks.refuse_torn("", bones, first)
+    return marks
