@@ -11,6 +11,7 @@ import ik2bone
 import numpy as np
 import pytest
 
+from tests.functions import functions
 from tests.fuzz import __main__ as fuzz
 from tests.fuzz import twin
 from tests.fuzz.bulk import bulk_calls
@@ -124,6 +125,24 @@ def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str)
     monkeypatch.setattr(twin, "SOURCE", folder / twin.SOURCE.name)
     monkeypatch.setattr(twin, "FLAGS", [flag for flag in twin.FLAGS if flag != "-O2"])
     monkeypatch.setattr(twin, "SAMPLES", 8)
+
+
+def test_a_folded_limb_whose_target_is_on_the_root_may_round_its_height():
+    """By the first of two roundings the line turns under the upper bone, by the other the bone turns under the line."""
+    values = {
+        "root": [-0.06298044445532874, -0.0573974257180201, 2.1230104644399885],
+        "mid": [-0.14457083738859494, -0.5075478210054463, 2.324771534529288],
+        "end": [-0.06298041181916658, -0.05739724565782656, 2.1230103837355423],
+        "target": [-0.06298044445532874, -0.0573974257180201, 2.1230104644399885],
+        "twist": 0.0,
+        "hinge": [0.0042938582662437365, -0.0015642606612227198, -0.001421840007868066],
+        "soften": 0.7017189508612934,
+        "weight": 0.9984715619831066,
+        "min_angle": 1.3877166384679167,
+        "max_angle": 1.8357371470472426,
+    }
+    call = Call(functions()["solve"], (1,), {name: np.array([value]) for name, value in values.items()}, {})
+    assert not twin.judge(call, named(call)).any()
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -73,6 +73,13 @@ letter_of(const Py_buffer *view)
 }
 
 bool
+is_swapped_single(const Py_buffer *view)
+{
+    const char *swapped = is_little_endian() ? ">f" : "<f";
+    return view->format && strcmp(view->format, swapped) == 0;
+}
+
+bool
 holds_integers(const Py_buffer *view)
 {
     char letter = letter_of(view);

@@ -132,12 +132,12 @@ acquire_input(call *self, int i)
         return -1;
     }
     bool in_place = found > 0 && kind <= IK2B_F64;
-    if (found > 0 && !in_place) {
-        PyBuffer_Release(&a->view);
-    }
     if (i < f->positional - f->takes_parents && PyObject_CheckBuffer(object)) {
         self->any_array = true;
-        self->all_single &= in_place && kind == IK2B_F32;
+        self->all_single &= in_place ? kind == IK2B_F32 : found > 0 && is_swapped_single(&a->view);
+    }
+    if (found > 0 && !in_place) {
+        PyBuffer_Release(&a->view);
     }
     if (in_place) {
         return note_argument(self, i, kind);

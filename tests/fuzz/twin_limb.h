@@ -108,11 +108,15 @@ triangle(const limb *l, real distance, real *along, real *height)
     }
 }
 
+/* This triangle is rounded the other way than that of the new pose. The solver rounds the two apart; in a folded limb,
+ * equal errors of the two would cancel. */
 static vec
 line_under_still_bone(const limb *l, real distance)
 {
     real along, height;
-    triangle(l, distance, &along, &height);
+    limb other = *l;
+    other.rounding = -l->rounding;
+    triangle(&other, distance, &along, &height);
     vec up = unit(l->mid), across = unit(cross(up, cross(l->line, l->bend)));
     return mul(1 / l->upper, add(mul(along, up), mul(height, across)));
 }

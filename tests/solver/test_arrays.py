@@ -48,6 +48,17 @@ def test_results_are_float32_only_if_every_array_is():
         assert ik2bone.solve(*mixed).miss.dtype == np.float64
 
 
+def test_float32_of_the_other_byte_order_is_float32():
+    points = batch(dtype=np.float32)
+    swapped = [p.astype(p.dtype.newbyteorder()) for p in points]
+    for mixed in (swapped, [*points[:3], swapped[3]]):
+        for result, expected in zip(ik2bone.solve(*mixed), ik2bone.solve(*points), strict=True):
+            assert result.dtype == expected.dtype
+            np.testing.assert_array_equal(result, expected)
+    doubles = [p.astype(np.dtype(np.float64).newbyteorder()) for p in points]
+    assert ik2bone.solve(*doubles).mid.dtype == np.float64
+
+
 def test_lists_numbers_and_options_never_decide_the_kind():
     points = batch(dtype=np.float32)
     assert ik2bone.solve(*points[:3], TARGET, pole=np.ones(3), weight=0.5).end.dtype == np.float32
