@@ -12,7 +12,7 @@ from typing import Any
 import bpy
 from bpy.types import Property
 
-from .plant import WRITERS, Job, is_planted, lines_of, plant_file
+from .plant import WRITERS, Job, is_planted, lines_of, plant_file, safe_name
 from .read import CLIPS, GROUNDS
 
 NAME = "plant_feet"
@@ -87,9 +87,10 @@ def _clips(paths: list[Path], job: Job, parser: argparse.ArgumentParser) -> list
         found += sorted(_clips_in(path, job)) if path.is_dir() else [path]
     if not found:
         parser.error(f"there are no clips in {', '.join(map(str, paths))}: expected files of {', '.join(CLIPS)}")
-    stem, count = Counter(clip.stem for clip in found).most_common(1)[0]
+    # Some file systems do not tell upper from lower case.
+    stem, count = Counter(safe_name(clip.stem).casefold() for clip in found).most_common(1)[0]
     if count > 1:
-        parser.error(f"{count} clips are named {stem}; their results would replace one another")
+        parser.error(f"the results of {count} clips would be named {stem} and replace one another")
     return found
 
 

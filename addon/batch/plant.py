@@ -4,6 +4,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, count
 from math import radians
@@ -71,7 +72,10 @@ def plant_file(clip: Path, job: Job) -> dict[str, Any]:
         told["error"] = str(refusal)
     told["seconds"] = round(time.monotonic() - started, 3)
     text = json.dumps(told, indent=1) + "\n"
-    _replace(report, lambda path: path.write_text(text, encoding="utf-8"))
+    try:
+        _replace(report, lambda path: path.write_text(text, encoding="utf-8"))
+    except OSError as error:
+        told["error"] = f"{report.name} cannot be written: {error.strerror}"
     return told
 
 
@@ -151,21 +155,30 @@ def _select(armature: Object) -> None:
         ob.select_set(ob is armature or ob.parent is armature)
 
 
+def safe_name(name: str) -> str:
+    """A name that is valid for files on every system."""
+    return "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
+
+
 def _write(name: str, armature: Object, job: Job, clip: Path, written: list[str]) -> None:
     """Write the planted clip that the armature plays, under a name that is valid on every system and not used yet.
 
     Raises `Refusal` if the file of the clip or of the ground would be replaced.
     """
-    safe = "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in name)
+    safe = safe_name(name)
     taken, names = {other.casefold() for other in written}, chain([safe], (f"{safe}_{n}" for n in count(2)))
     name = next(free for free in (one + job.kind for one in names) if free.casefold() not in taken)
     path = job.output / name
-    if path.exists() and any(path.samefile(source) for source in (clip, job.ground) if source):
-        raise Refusal(f"{name} there is the clip or its ground: choose another folder than {job.output} for results")
     if job.kind != BLEND:
         _show(armature)
     try:
+        if path.exists() and any(path.samefile(source) for source in (clip, job.ground) if source):
+            raise Refusal(
+                f"{name} there is the clip or its ground: choose another folder than {job.output} for results"
+            )
         _replace(path, lambda path: WRITERS[job.kind](str(path.absolute())))
+    except OSError as error:
+        raise Refusal(f"{name} cannot be written: {error.strerror}") from None
     except RuntimeError as error:
         raise Refusal(f"{name} cannot be written: {last_line(error)}") from None
     written.append(name)
@@ -183,8 +196,13 @@ def _show(armature: Object) -> None:
 def _replace(path: Path, write: Callable[[Path], Any]) -> None:
     """Write a file under another name, then rename it, so that a stopped process leaves no incomplete file."""
     beside = path.with_name(f".{path.name}")
-    write(beside)
-    beside.replace(path)
+    try:
+        write(beside)
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def _write_bvh(path: str) -> None:

@@ -158,7 +158,8 @@ def test_a_stopped_run_leaves_no_report_and_no_half_file(addon, command, files, 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["walk.bvh", "sub/walk.bvh"], "2 clips are named walk"),
+        (["walk.bvh", "sub/walk.bvh"], "the results of 2 clips would be named walk and replace one another"),
+        (["walk#1.bvh", "Walk%1.bvh"], "the results of 2 clips would be named walk_1 and replace one another"),
         (["walk.bvh", "--contacts", "NONSENSE"], "invalid choice: 'NONSENSE'"),
         (["walk.bvh", "--scale", "0"], "expected a number above zero, got 0"),
         (["walk.bvh", "--scale", "big"], "expected a number above zero, got big"),

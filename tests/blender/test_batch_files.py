@@ -36,6 +36,16 @@ def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addo
     assert error_of(output) == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
 
 
+@pytest.mark.parametrize("blocked", ["walk.blend", "walk.bvh", "walk.json"])
+def test_a_result_that_the_system_refuses_is_told_and_does_not_stop_the_others(command, files, capfd, blocked):
+    (files / "planted" / blocked).mkdir(parents=True)
+    kind = "bvh" if blocked.endswith("bvh") else "blend"
+    status, output = run(command, files, "walk.bvh", "model.glb", "--kind", kind)
+    assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == [f"model.{kind}"]
+    assert f"{blocked} cannot be written: Is a directory" in capfd.readouterr().out
+    assert not list(output.glob(".*"))
+
+
 def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, command, tmp_path, capfd):
     still = walker.animation_data.action.copy()
     walker.animation_data.nla_tracks.new().strips.new("still", 1, still)
