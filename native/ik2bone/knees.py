@@ -35,7 +35,7 @@ SUDDEN = np.radians(3.2) * 30.0**2
 # seven more of these runs have a knee that pops, and the straighter knee bends by 0.07 degrees less on the mean. The
 # bound also decides how far heels rise: with SUDDEN those of a walk on stairs rise by 0.025 leg more if it is planted
 # twice.
-SUDDEN_IN_PLACE = np.radians(5.5) * 30.0**2
+SUDDEN_IN_PLACE = np.radians(4.0) * 30.0**2
 
 
 @dataclass(frozen=True)
