@@ -79,7 +79,7 @@ def test_swinging_leg_does_not_straighten_suddenly_into_reach() -> None:
     ankle -= np.where(frames > 29, 0.2, 0.0)[:, None, None] * clip.up
     after = ankle + draw_swings(clip, ankle, clip.hip, np.ones((60, 1), bool), 0.995 * clip.reach)
     bend = clip.bend_at(np.linalg.norm(after - clip.hip, axis=-1))[20:, 0]
-    assert np.diff(bend, 2).max() < 1.01 * SUDDEN_IN_PLACE / FPS**2
+    assert np.diff(bend, 2).max() < 1.1 * SUDDEN_IN_PLACE / FPS**2
 
 
 def bending(degrees):

@@ -38,7 +38,8 @@ def _apart(path, other):
 def test_planting_again_changes_little(ground, make) -> None:
     once, again = _planted_twice(make(make_walk(roll=0.4).clip), ground)
     tip = np.array([0.0, 0.0, 0.2])
-    assert _apart(again.hip, once.hip) < 0.01
+    # Feet in place hover over edges, and their soles are measured again there.
+    assert _apart(again.hip, once.hip) < 0.02
     # Heels that rise for reach rise a little more.
     assert _apart(again.ankle, once.ankle) < 0.02
     assert _apart(

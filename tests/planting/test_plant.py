@@ -164,6 +164,19 @@ def test_clip_in_place_follows_the_ground_and_is_told() -> None:
     assert np.abs(height[low] - 0.05).max() < 0.03
 
 
+@pytest.mark.parametrize("ground", [HILLS, height_field(lambda x, _: 0.25 * x)], ids=["hills", "slope"])
+def test_feet_of_a_clip_in_place_stand_on_the_ground_though_their_toes_reach_far_ahead(ground) -> None:
+    clip = make_walk(roll=0.4).clip
+    # Toes 0.25 legs long, whose tips lie deeper than the ball on any ground that rises.
+    clip = in_place(replace(clip, tip=clip.ball + np.einsum("flij,j->fli", clip.foot[..., :3, :3], [0.25, 0.0, 0.0])))
+    plan = plant(clip, ground)
+    low = (clip.ball[..., 2] < 0.06) & plan.contacts[..., 1]
+    after = planted(clip, plan).ball
+    height = after[..., 2] - ground(after.reshape(-1, 3), -clip.up)[0][:, 2].reshape(low.shape)
+    assert np.abs(height[low] - 0.05).mean() < 0.01
+    assert np.abs(height[low] - 0.05).max() < 0.04
+
+
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 def test_feet_of_a_clip_in_place_are_carried_over_an_edge_calmly(fps) -> None:
     # The edge lies under the hips: every foot steps up to it and is carried back over it while it stands.

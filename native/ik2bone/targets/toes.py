@@ -25,6 +25,7 @@ from ..rotations import (
 )
 from ..sole.measure import Sole
 from .blend import Targets
+from .follow import SLOW
 from .lock import FADE, LARGEST_TURN
 
 # Toes bend by no more than this (radians). The great toe bends up by 42 degrees in walking (Nawoczenski et al., 1999)
@@ -33,8 +34,6 @@ BENT_UP, BENT_DOWN = np.radians([90.0, 45.0])
 # Bent tips have other ground under them, so the ground is queried again. After two rounds, tips of clips in place sink
 # in by 0.006 leg on a slope; after four, by less than 0.001.
 ROUNDS = 4
-# Toes that bend up so as not to sink in do so over this time (s), which is that over which feet rise with the ground.
-SLOW = 0.1
 
 
 def lay_toes(
