@@ -332,8 +332,8 @@ def test_feet_that_are_not_aligned_keep_their_turn_and_their_heels_contacts(bpy,
     contacts = [vars(span) for span in spans_on(walker.animation_data.action)]
     aligned = values_of(walker, FRAMES)
     plant(bpy, use_slope=False)
-    # As toe-off nears, heels rise a little for reach: by 0.61 degrees on the last frame before it.
-    assert _steepest_turn(bpy, walker, source) < 0.7
+    # Heels rise a little for reach on the last frame before toe-off: by 0.95 degrees. The slope has 8.5 or 16.7.
+    assert _steepest_turn(bpy, walker, source) < 1.0
     after = record_of(walker)["report"]["after"]
     assert max(after["drift"], after["penetration"]) < 1e-4
     assert [vars(span) for span in spans_on(walker.animation_data.action)] == contacts
