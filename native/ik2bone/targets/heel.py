@@ -19,8 +19,9 @@ from .blend import Targets
 
 # A pitched foot has other ground under its end, so the ground is queried once more.
 ROUNDS = 2
-# A heel that moves from its place by more than this (leg lengths) does not stand: 1 mm of a person's leg.
-STAYS = 0.001
+# A heel that moves from its place by more than this (leg lengths) does not stand: 1 mm of a person's leg can just be
+# seen.
+VISIBLE = 0.001
 # A heel that is higher over the ground than this (leg lengths) does not stand either.
 HANGS = 0.015
 
@@ -93,5 +94,5 @@ def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -
         # The heel's place is where it stands without the ball, if it ever does.
         alone = ~contacts[start:end, leg, 1]
         place = median_point(places[alone] if alone.any() else places)
-        held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
+        held[start:end, leg, 0] &= length_of(places - place) <= VISIBLE * clip.leg
     return held
