@@ -49,8 +49,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
     carry = _carrying(feet, spells, heights, crest, height)
-    # All spells that may have ground under them show where the ground is.
-    near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
+    near = (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
     low = heights < np.where(near, heights, np.inf).min(axis=1) + height
     # Recordings without markers put the two feet on floors of different heights: a foot that is as high as where it
     # carried the figure stands, even if the other foot is lower.
@@ -58,7 +57,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
     # before and after.
     held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
-    keep = carry | (low & near.any(axis=1) & ~held) | level.any(axis=1)
+    keep = carry | (low & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
