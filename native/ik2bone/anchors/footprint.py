@@ -161,8 +161,8 @@ def unevenness(points: Array, room: Array, surface: Surface) -> Array:
 
 
 def over_edge(points: Array, surface: Surface) -> Array:
-    """How far (..., P) the ground at points (..., P, 2) is off the plane of the ground at the first of them: over an
-    edge.
+    """How far (..., P) the ground at points (..., P, 2) is over or under the plane of the ground at the first of them:
+    over an edge.
 
     Curved ground has no edge: its height is between those that the slopes at both points predict. Points that are not
     under the sole count only where the ground is higher.
@@ -172,7 +172,7 @@ def over_edge(points: Array, surface: Surface) -> Array:
     climb = surface.height - surface.height[..., :1]
     out, under = climb - np.maximum(here, there), np.minimum(here, there) - climb
     out[..., :SOLE] = np.maximum(out, under)[..., :SOLE]
-    return np.asarray(out / np.sqrt(1.0 + np.sum(slope[..., :1, :] ** 2, axis=-1)))
+    return np.asarray(out)
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
