@@ -4,8 +4,7 @@
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..curves import column_runs, quantile
-from ..rotations import length_of
+from ..curves import quantile
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
@@ -18,24 +17,10 @@ HEIGHT = 0.12
 ALIKE = 0.2
 
 
-def find_spells(feet: Feet, either: Mask) -> list[Stance]:
-    """The spells of all feet: runs of frames (F, L) on which heel or ball is slow. Those close in time and place are
-    one.
-    """
-    spells: list[Stance] = []
-    for leg, start, end in column_runs(either):
-        last = spells[-1] if spells and spells[-1].leg == leg else None
-        if last and start - last.end < LEAST_CONTACT * feet.fps:
-            away = length_of(feet.paths[start, leg] - feet.paths[last.end - 1, leg])
-            start = spells.pop().start if away.min() < SAME_PLACE else start
-        spells.append(Stance(leg, start, end))
-    return spells
-
-
 def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
-    """The spells with ground under them: those as low as spells nearby in time, those that carry the figure alone, and
-    those as high as where the same foot carries it. A spell from which the whole figure falls on, as after the top of a
-    jump, has none.
+    """The spells with ground under them, of those in which heel or ball is slow: spells as low as others nearby in
+    time, those that carry the figure alone, and those as high as where the same foot carries it. A spell from which the
+    whole figure falls on, as after the top of a jump, has none.
 
     `height` (leg lengths) is as `HEIGHT`.
     """
