@@ -83,20 +83,9 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
     alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
     soon = max(1, round(0.5 * STEP * feet.fps))
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
-        start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
-        before, after = path[max(start - soon, 0) : start + 1], path[end - 1 : end + soon]
+        before = feet.lowest[max(spell.start - soon, 0) : spell.start + 1, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
-        lifted = _is_over(before, before[-1], height)
-        long = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
-        # A lifted foot hovers if it goes down after the spell, and up and down within it.
-        hovers = lifted and _is_over(after, after[0], height) and np.ptp(path[start:end]) > SAME_PLACE
-        carry[i] = long and not hovers
+        lifted = before.min() < height - SAME_PLACE and before.max() < max(height, before[-1]) + SAME_PLACE
+        carry[i] = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
     return carry
-
-
-def _is_over(beside: Array, edge: float, height: float) -> bool:
-    """Whether the heights `beside` (N,) a spell get below the spell's height, and never above that and the height at
-    its `edge`.
-    """
-    return bool(beside.min() < height - SAME_PLACE and beside.max() < max(height, edge) + SAME_PLACE)
