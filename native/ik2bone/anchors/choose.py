@@ -14,9 +14,9 @@ from ..contacts.standing import Contacts
 from ..ground.query import Ground, may_move, support_of
 from ..rotations import einsum, inverse_of, move_points
 from ..settings import Settings
-from ..sole.measure import Sole
+from ..sole.measure import EVEN, Sole
 from .anchor import Anchor, on_supports, ride_of
-from .footprint import EVEN, SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
+from .footprint import SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
 from .lying import leave_lying
 from .search import best_shifts
 from .time import give_time

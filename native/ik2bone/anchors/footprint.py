@@ -12,12 +12,9 @@ from ..clip import Clip
 from ..contacts.stance import Stance, stances, standing_frames
 from ..ground.query import Ground, ask
 from ..rotations import cross, dot, level_part, unit
-from ..sole.measure import Sole
+from ..sole.measure import EVEN, Sole
 from .time import standing_places
 
-# A footprint is even if the ground at its points is this close to its plane (leg lengths): 2.5 cm, which shoes hide.
-# Heel and tip keep the same distance from edges, so that a rolling foot stays clear of them.
-EVEN = 0.03
 # Half the width of a foot, as a share of the distance from its heel to its ball (Winter, 2009: 0.3 and less).
 HALF_WIDTH = 0.3
 # Behind the heel and ahead of the tip the ground may rise by up to this (rise over run), as a foot comes to its place
@@ -144,6 +141,7 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     """
     ball = np.where(on_heel, lengths[:, 0], 0.0)
     beyond, width = lengths.sum(axis=1, keepdims=True) * np.arange(1, 5) / 4, HALF_WIDTH * lengths[:, 0]
+    # Heel and tip keep this distance from edges, so that a rolling foot stays clear of them.
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
     zero = np.zeros((len(lengths), 1))
     ahead = np.concatenate([zero, heel, 0.5 * (heel + tip), tip, zero, zero, heel - beyond, tip + beyond], axis=1)
@@ -161,8 +159,8 @@ def unevenness(points: Array, room: Array, surface: Surface) -> Array:
 
 
 def over_edge(points: Array, surface: Surface) -> Array:
-    """How far (..., P) the ground at points (..., P, 2) is off the plane of the ground at the first of them: over an
-    edge.
+    """How far (..., P) the ground at points (..., P, 2) is over or under the plane of the ground at the first of them:
+    over an edge.
 
     Curved ground has no edge: its height is between those that the slopes at both points predict. Points that are not
     under the sole count only where the ground is higher.
@@ -172,7 +170,7 @@ def over_edge(points: Array, surface: Surface) -> Array:
     climb = surface.height - surface.height[..., :1]
     out, under = climb - np.maximum(here, there), np.minimum(here, there) - climb
     out[..., :SOLE] = np.maximum(out, under)[..., :SOLE]
-    return np.asarray(out / np.sqrt(1.0 + np.sum(slope[..., :1, :] ** 2, axis=-1)))
+    return np.asarray(out)
 
 
 def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:

@@ -11,9 +11,8 @@ from ..contacts.steady import turned_about
 from ..curves import quantile
 from ..ground.query import Ground, ask
 from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, unit
-from ..sole.measure import Sole
+from ..sole.measure import EVEN, Sole
 from .anchor import Anchor
-from .footprint import EVEN
 
 # Soles lie along a slope if their angles to it are at most this share of their angles to the level.
 ALONG = 0.5

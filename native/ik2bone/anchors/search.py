@@ -14,7 +14,8 @@ from ..clip import Clip
 from ..contacts.stance import HASTY
 from ..curves import SHARPEST
 from ..rotations import dot
-from .footprint import EVEN, SOLE, UNEVEN_COST, Site, unevenness
+from ..sole.measure import EVEN
+from .footprint import SOLE, UNEVEN_COST, Site, unevenness
 
 # The number of directions in which feet are moved to find a better place, and the lengths of these moves (leg lengths).
 # The first lengths are small, as the treads of stairs leave hardly any room ahead of a foot and behind it.

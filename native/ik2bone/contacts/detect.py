@@ -8,10 +8,10 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..checks import array, as_array, boolean, number
 from ..clip import FASTEST
-from ..curves import quantile
+from ..curves import column_runs, quantile
 from ..rotations import length_of
 from .events import held_while_still, refined
-from .footing import HEIGHT, find_spells, grounded
+from .footing import HEIGHT, grounded
 from .paths import ENTER_SPEED, LEAVE_SPEED, REST, SAME_PLACE, Feet, finer, observe
 from .stance import LEAST_CONTACT, Stance, part_stances
 from .treadmill import NEAR, floor_velocities
@@ -169,7 +169,7 @@ def _slower(feet: Feet, limits: Limits) -> Mask:
     slow, still = feet.speeds < limits.leave, feet.speeds < limits.enter
     either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
-    for spell in grounded(feet, find_spells(feet, either), limits.height):
+    for spell in grounded(feet, [Stance(*run) for run in column_runs(either)], limits.height):
         low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height
     return hysteresis(slow & low, still)
 

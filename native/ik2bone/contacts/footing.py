@@ -4,8 +4,7 @@
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..curves import column_runs, quantile
-from ..rotations import length_of
+from ..curves import quantile
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance
 
@@ -18,24 +17,10 @@ HEIGHT = 0.12
 ALIKE = 0.2
 
 
-def find_spells(feet: Feet, either: Mask) -> list[Stance]:
-    """The spells of all feet: runs of frames (F, L) on which heel or ball is slow. Those close in time and place are
-    one.
-    """
-    spells: list[Stance] = []
-    for leg, start, end in column_runs(either):
-        last = spells[-1] if spells and spells[-1].leg == leg else None
-        if last and start - last.end < LEAST_CONTACT * feet.fps:
-            away = length_of(feet.paths[start, leg] - feet.paths[last.end - 1, leg])
-            start = spells.pop().start if away.min() < SAME_PLACE else start
-        spells.append(Stance(leg, start, end))
-    return spells
-
-
 def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
-    """The spells with ground under them: those as low as spells nearby in time, those that carry the figure alone, and
-    those as high as where the same foot carries it. A spell from which the whole figure falls on, as after the top of a
-    jump, has none.
+    """The spells with ground under them, of those in which heel or ball is slow: spells as low as others nearby in
+    time, those that carry the figure alone, and those as high as where the same foot carries it. A spell from which the
+    whole figure falls on, as after the top of a jump, has none.
 
     `height` (leg lengths) is as `HEIGHT`.
     """
@@ -49,8 +34,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     step = STEP * feet.fps
     crest = _are_crests(starts, ends, heights, height, 0.5 * step)
     carry = _carrying(feet, spells, heights, crest, height)
-    # All spells that may have ground under them show where the ground is.
-    near = (carry | ~crest) & (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
+    near = (starts < ends[:, None] + step) & (ends > starts[:, None] - step)
     low = heights < np.where(near, heights, np.inf).min(axis=1) + height
     # Recordings without markers put the two feet on floors of different heights: a foot that is as high as where it
     # carried the figure stands, even if the other foot is lower.
@@ -58,7 +42,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
     # before and after.
     held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
-    keep = carry | (low & near.any(axis=1) & ~held) | level.any(axis=1)
+    keep = carry | (low & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 
 
@@ -99,20 +83,9 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
     alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
     soon = max(1, round(0.5 * STEP * feet.fps))
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
-        start, end, path = spell.start, spell.end, feet.lowest[:, spell.leg]
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
-        before, after = path[max(start - soon, 0) : start + 1], path[end - 1 : end + soon]
+        before = feet.lowest[max(spell.start - soon, 0) : spell.start + 1, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
-        lifted = _is_over(before, before[-1], height)
-        long = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
-        # A lifted foot hovers if it goes down after the spell, and up and down within it.
-        hovers = lifted and _is_over(after, after[0], height) and np.ptp(path[start:end]) > SAME_PLACE
-        carry[i] = long and not hovers
+        lifted = before.min() < height - SAME_PLACE and before.max() < max(height, before[-1]) + SAME_PLACE
+        carry[i] = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
     return carry
-
-
-def _is_over(beside: Array, edge: float, height: float) -> bool:
-    """Whether the heights `beside` (N,) a spell get below the spell's height, and never above that and the height at
-    its `edge`.
-    """
-    return bool(beside.min() < height - SAME_PLACE and beside.max() < max(height, edge) + SAME_PLACE)

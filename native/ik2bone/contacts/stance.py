@@ -15,7 +15,8 @@ from ..curves import column_runs
 LEAST_CONTACT = 0.08
 # The time of a step (s): one foot of a walk comes down in it, and a foot is put down or rolls off in half of it.
 STEP = 0.5
-# The time of a roll (s): a foot turns about its heel for about this long before its ball comes to stand.
+# The time of a roll (s): a foot turns about its heel for about this long before its ball comes to stand. Pitches of
+# heels, and slopes and heights under feet that follow the ground, are smoothed over it.
 ROLL = 0.15
 # Feet accelerate by more than this (leg lengths / s^2, twice gravity at a leg of 0.9 m) only as they strike the ground.
 # At 30 frames a second it changes a foot's displacement per frame by 0.02 leg.

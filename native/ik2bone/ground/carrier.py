@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..clip import JOINTS, Clip
+from ..contacts.stance import STEP
 from ..curves import hann_average, odd_window, velocity
 from ..hands.nearest import WITHIN
 from ..notes import Note
@@ -24,9 +25,9 @@ from .query import Ground, MovingGround, Support, ask, may_move, support_of
 # finds 4, all of clips in place.
 CALMER = 0.05
 # For some time a clip goes along with a support if its feet have a third of their speed in the world there: slower by
-# this share of both, on the mean over this time (s), about that of two steps. Of 1,260 runs of recorded clips and of
-# gaits on platforms, made there or for a floor, this tells one that goes along for some time alone.
-ABOARD, STEPS = 0.5, 1.0
+# this share of both, on the mean over two steps. Of 1,260 runs of recorded clips and of gaits on platforms, made there
+# or for a floor, this tells one that goes along for some time alone.
+ABOARD = 0.5
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def tell_partly(clip: Clip, ground: Ground, up: Array | None) -> list[Note]:
     """A note about a support with which the clip goes along for some time, and for some time does not."""
     for carrier in _carriers_under(clip, ground, up):
         calmer = slower(_speed_aboard(clip, carrier), _least_speed(clip, clip.ball))
-        shares = hann_average(calmer, odd_window(STEPS, clip.fps))
+        shares = hann_average(calmer, odd_window(2 * STEP, clip.fps))
         if shares.max() > ABOARD and shares.min() < -ABOARD:
             return [Note("carried_partly", {"support": carrier.name})]
     return []

@@ -16,7 +16,7 @@ from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
 from ..contacts.spans import Marks
-from ..contacts.stance import LEAST_CONTACT, Stance, stances, standing_place
+from ..contacts.stance import LEAST_CONTACT, ROLL, Stance, stances, standing_place
 from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
 from ..ground.query import Ground, ask
@@ -34,7 +34,7 @@ from ..rotations import (
 )
 from ..settings import STEEPEST, Settings
 from ..sole.measure import Sole, measure_sole
-from ..targets.blend import WINDOW, Held, Targets, blend_targets, places_of
+from ..targets.blend import Held, Targets, blend_targets, places_of
 from ..targets.lock import hold_feet
 from ..targets.swing import clear
 from .nearest import AROUND, WITHIN, facing_of, find_spots, mean_normal
@@ -255,7 +255,7 @@ def _clear_swings(
 
 def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope: bool) -> Held:
     """The limbs held on every frame on the nearest surface, whatever their height over it."""
-    path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(WINDOW, clip.fps)
+    path, length, window = move_points(clip.foot, sole.ball), limb_lengths(clip), odd_window(ROLL, clip.fps)
     (hits, normals, found), axes = ask(ground, path, up), nearest_rotations(clip.foot[..., :3, :3])
     found &= length_of(path - hits) < length
     wide = np.zeros_like(found)

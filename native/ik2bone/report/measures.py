@@ -38,13 +38,13 @@ from ..model import Plan
 from ..notes import Note
 from ..reach import SHORT
 from ..rotations import cross, dot, length_of, move_points, turn_vectors
+from ..targets.heel import VISIBLE
 
 Frames = NDArray[np.int64]
 Data = dict[str, Any]
 
-# Figures over these limits count: drift, penetration and float, of which a thousandth of the leg can just be seen (leg
-# lengths); pops of the knee and flexion (degrees); and pops of the foot (leg lengths).
-VISIBLE = 0.001
+# Figures over these limits count: drift, penetration and float over VISIBLE (leg lengths); pops of the knee and flexion
+# (degrees); and pops of the foot (leg lengths).
 KNEE_POP = 5.0
 FOOT_POP = 0.02
 SIDES = ("before", "after")

@@ -18,7 +18,8 @@ try:
 except ImportError as error:
     raise ImportError("a report is plotted by matplotlib, which is missing: pip install matplotlib") from error
 
-from .measures import FRAME_FIGURES, SIDES, VISIBLE
+from ..targets.heel import VISIBLE
+from .measures import FRAME_FIGURES, SIDES
 from .text import changes, foot_names
 
 Row = dict[str, Any]

@@ -26,10 +26,11 @@ FLAT = 0.25
 LOW_SHARE = 0.05
 # The distance of the heel behind the ankle, as a share of that from ankle to ball (Winter, 2009: foot segment).
 HEEL_BEHIND = 0.3
-# Feet that stand this much higher than the lowest (leg lengths) stand on something, and do not show where the floor is.
-# There is no common floor either if, for each foot, the heights of its stances differ from their median by more than
-# this on the mean. Recorded clips on flat floors have 0.02 at most, those over obstacles 0.05 and more.
-ALIKE = 0.03
+# Ground is even if it lies this close to a plane (leg lengths): 2.5 cm, which shoes hide. Feet that stand higher than
+# the lowest by this stand on something, and do not show where the floor is. There is no common floor either if, for
+# each foot, the heights of its stances differ from their median by more than this on the mean. Recorded clips on flat
+# floors have 0.02 at most, those over obstacles 0.05 and more.
+EVEN = 0.03
 # A foot lies, rather than stands, if the hips are no higher than this over its ball (leg lengths). In stances of
 # KayKit's clips of figures that lie they are 0.07 high at most, in those of walk 131_01 and dance 005_02 0.48 at least.
 LIES = 0.3
@@ -219,7 +220,7 @@ def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
     """
     height = _common_height(standing, clip.leg)
     least, most = BALL_HEIGHTS
-    uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > ALIKE * clip.leg
+    uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > EVEN * clip.leg
     for floor in () if uneven else clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
             return max(height - floor, 0.0), floor, "clip's floor"
@@ -242,7 +243,7 @@ def _common_height(standing: list[Array], leg: float) -> float:
     count.
     """
     middles = [float(quantile(each, 0.5)) for each in standing]
-    low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < ALIKE * leg]
+    low = [each for each, middle in zip(standing, middles, strict=True) if middle - min(middles) < EVEN * leg]
     heights = np.concatenate(low)
     order = np.argsort(heights)
     share = np.cumsum(np.concatenate([np.full(len(each), 1.0 / len(each)) for each in low])[order]) / len(low)
@@ -316,7 +317,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float)
     joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
     # Stances in which the toes are bent up do not show how the toes lie.
     rises = told[:, 9]
-    tip, *into_toe = told[rises <= rises.min() + ALIKE * clip.leg, 10:].mean(axis=0)
+    tip, *into_toe = told[rises <= rises.min() + EVEN * clip.leg, 10:].mean(axis=0)
     forward, up = unit(forward), unit(up)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
     tip = float(tip) / clip.foot_units[leg]

@@ -67,8 +67,6 @@ def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
     `leg` is the leg's length in foot bone space.
     """
     ahead = joint - (joint @ skin.up) * skin.up
-    if not ahead.any():
-        return None
     return find_sole(skin, FlatFoot(unit(ahead), skin.up, joint, 0.0, 0.0, 0.0, np.eye(4)), leg)
 
 

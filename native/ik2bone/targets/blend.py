@@ -22,9 +22,6 @@ from .lock import Hold
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
-# Slopes under a foot, the heights of feet that are always laid on the ground, and rising heels are smoothed over this
-# time (s): about that of a roll.
-WINDOW = 0.15
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level", "sink")
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from ..anchors.lying import lie_along, own_floor
 from ..arrays import Array, Mask
 from ..clip import Clip
+from ..contacts.stance import ROLL
 from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import einsum, length_of, matrix_from_vector, shortest_turns
 from ..settings import Settings
 from ..sole.measure import Sole, sole_points
-from .blend import WINDOW, Targets
+from .blend import Targets
 
 # At this height over its floor (leg lengths) a foot follows the ground half as closely as one that stands. Measured on
 # 126 runs of clips in place: with 0.15 the straighter knee bends by 0.1 degrees more, and with 0.35 one more knee pops.
@@ -47,7 +48,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     rise = np.where(found, (hits - below) @ clip.up + height, 0.0)
     soles_up, low = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
     tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up)
-    normals = hann_average(normals, odd_window(WINDOW, clip.fps))
+    normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
     targets = _targets(clip, ball, turn, rise, hits @ clip.up)
@@ -71,7 +72,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     """Return targets that lay each sole flat on the surface below its ball, whatever its height and tilt in the clip,
     and whether there is a surface under any foot.
     """
-    window = odd_window(WINDOW, clip.fps)
+    window = odd_window(ROLL, clip.fps)
     _, normals, found = _gentle(ground, clip.ball, clip.up, settings.least)
     normals = hann_average(normals, window) if settings.use_slope else np.broadcast_to(clip.up, normals.shape)
     over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]

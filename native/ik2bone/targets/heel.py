@@ -10,16 +10,18 @@ import numpy as np
 from ..anchors.anchor import Anchor, unridden
 from ..arrays import Array, Mask
 from ..clip import Clip
+from ..contacts.stance import ROLL
 from ..curves import column_runs, odd_window, smooth_cover
 from ..ground.query import Ground
 from ..rotations import cross, einsum, length_of, level_part, matrix_from_vector, median_point, move_points
 from ..sole.measure import Sole, sole_points
-from .blend import WINDOW, Targets
+from .blend import Targets
 
 # A pitched foot has other ground under its end, so the ground is queried once more.
 ROUNDS = 2
-# A heel that moves from its place by more than this (leg lengths) does not stand: 1 mm of a person's leg.
-STAYS = 0.001
+# A heel that moves from its place by more than this (leg lengths) does not stand: 1 mm of a person's leg can just be
+# seen.
+VISIBLE = 0.001
 # A heel that is higher over the ground than this (leg lengths) does not stand either.
 HANGS = 0.015
 
@@ -32,7 +34,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     """
     heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
     stays = enforced[..., 0].astype(float)
-    freely = 1.0 - (smooth_cover(stays, odd_window(WINDOW, clip.fps)) if stays.any() else stays)
+    freely = 1.0 - (smooth_cover(stays, odd_window(ROLL, clip.fps)) if stays.any() else stays)
     targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
     return _pitched(clip, targets, (heel, ball), alone, free, ground)
@@ -48,7 +50,7 @@ def _pitched(
     """
     if not feet.any():
         return targets
-    pivot, window = targets.placed(ends[0]), odd_window(WINDOW, clip.fps)
+    pivot, window = targets.placed(ends[0]), odd_window(ROLL, clip.fps)
     turn, pitch = targets.turn, np.zeros(feet.shape)
     for _ in range(ROUNDS):
         away = einsum("flij,flj->fli", turn, ends[1] - ends[0])
@@ -92,5 +94,5 @@ def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -
         # The heel's place is where it stands without the ball, if it ever does.
         alone = ~contacts[start:end, leg, 1]
         place = median_point(places[alone] if alone.any() else places)
-        held[start:end, leg, 0] &= length_of(places - place) <= STAYS * clip.leg
+        held[start:end, leg, 0] &= length_of(places - place) <= VISIBLE * clip.leg
     return held

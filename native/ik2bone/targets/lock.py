@@ -7,15 +7,13 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..clip import Clip
+from ..contacts.paths import REST
 from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..curves import fade, quantile, velocity
 from ..rotations import einsum, length_of, level_part, matrix_from_vector, shortest_turns, unit
 
 # The hold of a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
-# Points whose median speed over a stance is below this (leg lengths a second) rest, as those of animators and formulas
-# do. Their speed at the beginning and end of the stance belongs to the swings before and after.
-STILL = 0.05
 # A standing foot is turned by no more than this (radians), which is about what noise turns it by. A foot that tilts or
 # pivots farther does so because the clip wants it.
 LARGEST_TURN = np.radians(1.0)
@@ -72,7 +70,8 @@ def hold_feet(
             if start < end:
                 alone = int(end - start < 2)
                 own = steps[by][span.start : span.end - 1, span.leg][max(start - alone, 0) : end + alone - 1]
-                slides[rows][start:end] *= len(own) > 0 and quantile(own, 0.5) >= STILL * clip.leg / clip.fps
+                # Points of animators and formulas rest: their speed at the ends belongs to the swings around.
+                slides[rows][start:end] *= len(own) > 0 and quantile(own, 0.5) >= REST * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
 
 

@@ -3,7 +3,6 @@
 
 import numpy as np
 
-from ..anchors.footprint import EVEN
 from ..arrays import Array, Mask
 from ..checks import ROUNDING
 from ..clip import Clip
@@ -23,7 +22,7 @@ from ..rotations import (
     unit,
     vector_from_matrix,
 )
-from ..sole.measure import Sole
+from ..sole.measure import EVEN, Sole
 from .blend import Targets
 from .follow import SLOW
 from .lock import FADE, LARGEST_TURN
