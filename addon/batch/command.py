@@ -33,7 +33,8 @@ def run(arguments: list[str]) -> int:
         told = plant_file(clip, job)
         all_planted &= is_planted(told)
         for line in lines_of(told):
-            print(f"{place}: {line}", flush=True)
+            # Names of files that are no UTF-8 cannot be printed as they are.
+            print(f"{place}: {line}".encode(errors="replace").decode(), flush=True)
     return PLANTED if all_planted else NOT_PLANTED
 
 
@@ -103,7 +104,7 @@ def _clips_in(folder: Path, job: Job) -> Iterator[Path]:
     holds_results = folder.resolve() in results.parents
     for file in folder.rglob("*"):
         place = file.resolve()
-        is_other = place == ground or (holds_results and results in place.parents)
+        is_other = place == ground or place.is_dir() or (holds_results and results in place.parents)
         if file.suffix.lower() in CLIPS and not file.name.startswith(".") and not is_other:
             yield file
 

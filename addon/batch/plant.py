@@ -123,13 +123,15 @@ def _plant(
     """Plant the actions one after the other. A blend file gets all of them, any other file one action."""
     chosen, planted = actions_of(armature) if job.all_actions else {}, False
     for name, action in chosen.items() or [(clip.stem, None)]:
+        # Without dots in the second part, action run.fast of walk and action fast of walk.run get different names.
+        result = f"{clip.stem}.{name.replace('.', '_')}" if chosen else clip.stem
         if action is not None:
             play(armature, action)
         try:
             entry = {"action": name, "report": _plant_action(armature, options)}
             planted = True
             if job.kind != BLEND:
-                _write(f"{clip.stem}.{name}" if chosen else clip.stem, armature, job, clip, written)
+                _write(result, armature, job, clip, written)
         except Refusal as refusal:
             entry = {"action": name, "error": str(refusal)}
         yield entry

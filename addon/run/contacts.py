@@ -76,7 +76,7 @@ def rows_to_edit(action: Action, *numbers: int) -> Rows:
     if not action.is_editable:
         raise Refusal(f"action {action.name} is linked from a library and cannot be edited")
     rows = list(records.readable(action).get("contacts") or [])
-    for number in (number for number in numbers if number >= len(rows)):
+    for number in (number for number in numbers if not 0 <= number < len(rows)):
         raise Refusal(f"action {action.name} has {len(rows)} contacts, so there is none with number {number}")
     return rows
 

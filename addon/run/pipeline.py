@@ -224,8 +224,8 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
 
 
 def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
-    names = ", ".join(ground.names)
-    looked = f"nothing but {names} was looked at" if names else "there is no mesh with faces to look at"
+    names, chosen = ", ".join(ground.names), listed([ob.name for ob in task.surfaces])
+    looked = f"nothing but {names} was looked at" if names else f"there is no mesh with faces among {chosen}"
     stand = task.options.direction == "DOWN" and all(limb.is_leg for limb in task.body.planned)
     where = "under the feet" if stand else "within reach of the limbs"
     return Refusal(f"no surface lies {where} of {task.armature.name}: {'; '.join([looked, *ground.told])}")

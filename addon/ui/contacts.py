@@ -68,7 +68,7 @@ class IK2BONE_OT_set_contact(ContactsOperator, Operator):
     bl_idname = "ik2bone.set_contact"
     bl_label = "Set Contact"
 
-    index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
+    index: IntProperty(name="Number", description="Its place in the list of contacts")
     state: EnumProperty(name="State", description=STATE, items=CHOICES)
 
     def change(self, _armature: Object, action: Action) -> str:
@@ -83,7 +83,7 @@ class IK2BONE_OT_remove_contact(ContactsOperator, Operator):
     bl_label = "Remove Contact"
     edits = False
 
-    index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
+    index: IntProperty(name="Number", description="Its place in the list of contacts")
 
     def change(self, _armature: Object, action: Action) -> str:
         rows = rows_to_edit(action, self.index)
@@ -164,7 +164,7 @@ class IK2BONE_OT_drag_contact(ContactsOperator, Operator):
     bl_label = "Drag Contact"
     edits = False
 
-    index: IntProperty(name="Number", description="Its place in the list of contacts", min=0)
+    index: IntProperty(name="Number", description="Its place in the list of contacts")
     start: IntProperty(name="Start", description="First frame")
     end: IntProperty(name="End", description="Last frame")
 

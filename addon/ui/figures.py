@@ -11,6 +11,7 @@ import blf
 import bpy
 from bpy.types import UnitSettings
 from ik2bone.notes import Note
+from ik2bone.reach import SHORT_NOTES
 from ik2bone.report import ROWS, summary
 from ik2bone.report.measures import FOOT_POP, KNEE_POP, SHORT, SIDES, SPAN_FIGURES, VISIBLE
 
@@ -22,7 +23,6 @@ ACCELERATIONS = ("hips_peak", "hips_rms")
 UNIT = ", degrees"
 # Limits in leg lengths.
 LIMITS = {"drift": VISIBLE, "penetration": VISIBLE, "float": VISIBLE, "short": SHORT, "foot_pop": FOOT_POP}
-SHORT_NOTES = ("feet_short", "hands_short")
 LENGTHS_IN_NOTES = {
     **dict.fromkeys(SHORT_NOTES, ("distance",)),
     **{f"worse_{name}": SIDES for name in SPAN_FIGURES},

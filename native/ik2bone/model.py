@@ -16,6 +16,7 @@ from .clip import JOINTS, Clip
 from .ground.query import Ground, cut_ground
 from .kept import Kept
 from .notes import Note
+from .reach import SHORT_NOTES, tell_short
 from .rotations import corrected, move_points
 from .sole.measure import Sole
 from .targets.blend import Targets
@@ -103,8 +104,11 @@ class Plan:
         parts = {name: getattr(self, name)[frames] for name in BY_FRAME}
         parts |= {"clip": self.clip.cut(frames), "ground": cut_ground(self.ground, frames)}
         # This note is about the first frame alone.
-        notes = tuple(note for note in self.notes if first == 0 or note.code != "calibration_pose")
-        return replace(self, **parts, notes=notes, targets=self.targets.cut(first, last))
+        notes = [note for note in self.notes if first == 0 or note.code != "calibration_pose"]
+        # These notes count frames.
+        short = {note.code: note for note in tell_short(parts["miss"], self.clip.hands, self.clip.leg)}
+        notes = [short.get(note.code, note) for note in notes if note.code not in SHORT_NOTES or note.code in short]
+        return replace(self, **parts, notes=tuple(notes), targets=self.targets.cut(first, last))
 
     def held(self, starts: Indices) -> Plan:
         """The same plan with each frame's row taken from the frame `starts` (F,) on which its pose begins.

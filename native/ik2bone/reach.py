@@ -30,6 +30,8 @@ LONGEST_LEAD = 0.4
 SLOW = 0.05
 # Misses larger than this count (leg lengths).
 SHORT = 1e-4
+# The codes of the notes about feet and hands that miss their targets.
+SHORT_NOTES = ("feet_short", "hands_short")
 # A heel that is pitched by more than this (radians) does not stand.
 STANDS = np.radians(0.5)
 
@@ -150,7 +152,7 @@ def tell_heels(pitch: Array, standing: Mask, early: Array) -> list[Note]:
 def tell_short(miss: Array, hands: Mask, leg: float) -> list[Note]:
     """Notes about feet and `hands` (L,) that miss their targets by `miss` (F, L), counted as in the report."""
     notes = []
-    for code, limbs in (("feet_short", ~hands), ("hands_short", hands)):
+    for code, limbs in zip(SHORT_NOTES, (~hands, hands), strict=True):
         short = limbs & (miss > SHORT * leg)
         if short.any():
             notes.append(Note(code, {"distance": float(miss[short].max()), "frames": _frames(short)}))

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import re
+import sys
 
 import biped
 import numpy as np
@@ -145,6 +148,14 @@ def test_files_that_have_a_report_are_left_as_they_are_on_request(command, files
     assert (output / "walk.blend").stat().st_mtime_ns > before
 
 
+def test_names_that_are_no_utf_8_do_not_stop_the_others(command, files, monkeypatch):
+    name = os.fsdecode(b"m\xe4rsch.bvh")
+    (files / "walk.bvh").rename(files / name)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "utf-8"))
+    status, output = run(command, files, name, "model.glb")
+    assert status == command.PLANTED and (output / "model.json").is_file()
+
+
 def test_a_stopped_run_leaves_no_report_and_no_half_file(addon, command, files, monkeypatch):
     def stop(path):
         raise KeyboardInterrupt
@@ -175,9 +186,10 @@ def test_wrong_arguments_are_told_and_nothing_is_written(command, files, capfd, 
     assert status == 2 and not output.exists() and sentence in capfd.readouterr().err
 
 
-def test_ground_results_and_hidden_files_in_a_folder_are_no_clips(bpy, command, files, capfd):
+def test_ground_results_folders_and_hidden_files_in_a_folder_are_no_clips(bpy, command, files, capfd):
     (files / "._walk.bvh").touch()
     (files / "model.glb").unlink()
+    (files / "folder.bvh").mkdir()
     bpy.ops.export_scene.gltf(filepath=str(files / "ground.glb"))
     for _ in range(2):
         arguments = [str(files), "--ground", str(files / "ground.glb"), "--output", str(files / "planted")]

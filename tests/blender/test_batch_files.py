@@ -62,6 +62,17 @@ def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, 
     assert "planted 1 of 2" in lines and "climb: Walker moves as an object, and bvh files hold bones alone" in lines
 
 
+def test_actions_of_two_clips_with_dots_in_their_names_do_not_replace_one_another(bpy, walker, command, tmp_path):
+    for stem, name in (("walk", "run.fast"), ("walk.run", "fast")):
+        walker.animation_data.action.name = name
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / f"{stem}.blend"), copy=True)
+    status, output = run(
+        command, tmp_path, "walk.blend", "walk.run.blend", "--all-actions", "--kind", "bvh", ground=None
+    )
+    written = [report_of(output, stem)["written"] for stem in ("walk", "walk.run")]
+    assert status == command.PLANTED and written == [["walk.run_fast.bvh"], ["walk.run.fast.bvh"]]
+
+
 def test_a_bvh_file_that_fails_leaves_the_armature_as_it_was_for_the_next(bpy, walker, addon, command, monkeypatch):
     def fail(**_):
         raise RuntimeError("the disk is full")

@@ -82,7 +82,7 @@ def test_a_key_beyond_the_frames_of_blender(bpy, walker, ground, frame, end, fra
 
 def test_a_surface_without_faces(bpy, walker):
     biped.make_mesh(bpy, "Points", [(0, 0, 0)], [])
-    refused(bpy, "no surface lies under the feet .* there is no mesh with faces to look at", surface="Points")
+    refused(bpy, "no surface lies under the feet .* there is no mesh with faces among Points", surface="Points")
 
 
 def test_surfaces_that_are_nowhere(bpy, walker, ground):
@@ -91,7 +91,9 @@ def test_surfaces_that_are_nowhere(bpy, walker, ground):
     ground.location.x = float("nan")
     why = "the transform of Slope holds infinity or NaN, so it was left out"
     why += "; every face of Lost has corners at infinity or NaN, so it was left out"
-    with pytest.raises(RuntimeError, match=f"under the feet of Walker: there is no mesh with faces to look at; {why}"):
+    with pytest.raises(
+        RuntimeError, match=f"under the feet of Walker: there is no mesh with faces among Slope, Lost; {why}"
+    ):
         bpy.ops.ik2bone.plant_feet()
     assert walker.animation_data.action.name == "walk"
 

@@ -243,6 +243,7 @@ def test_the_state_of_a_contact_is_set_by_its_number(bpy, walker, slope):
     assert after[:2] + after[3:] == before[:2] + before[3:]
     assert record_of(walker)["report"]
     refused(bpy, "so there is none with number 999", "set_contact", index=999, state="enforced")
+    refused(bpy, "so there is none with number -5", "set_contact", index=-5, state="enforced")
     edit(action, lambda rows: rows.insert(0, "foot.L"))
     refused(
         bpy, r"of action walk.planted, .* contacts\[0\]: expected an object", "set_contact", index=0, state="enforced"

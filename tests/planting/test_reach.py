@@ -132,6 +132,16 @@ def test_notes_tell_the_same_misses_as_the_report(place, contacts) -> None:
     assert told["distance"] == pytest.approx(after["short"], abs=1e-9)
 
 
+def test_a_part_of_a_plan_tells_the_misses_on_its_own_frames() -> None:
+    plan = plant(CLIP, height_field(lambda x, y: np.where(y > 0.0, -0.4, 0.0)), Settings(use_hips=False))
+    reached = int((plan.miss < 1e-4).all(axis=1).argmax())
+    assert reached > 0 and shortness(plan.cut(slice(reached, reached + 1))) is None
+    part = plan.cut(slice(0, reached))
+    told, after = shortness(part), part.report()["after"]
+    assert 0 < told["frames"] == after["short_frames"] < shortness(plan)["frames"]
+    assert told["distance"] == pytest.approx(after["short"], abs=1e-9)
+
+
 def test_hands_that_fall_short_are_told_as_hands() -> None:
     climb = make_climb(seconds=3.0)
     away, wanted = np.zeros_like(climb.clip.hip), np.zeros((climb.clip.frames, 4, 2), bool)
