@@ -63,24 +63,19 @@ turn_into_cone(limb *t, bool careful)
     double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
     bool apart = needed > swing;
 
-    /* If the axis lies along the line, all points of the circle have the same angle to the axis. If
-     * that angle is legal to within rounding, as in the present pose, to which the cone is widened,
-     * rounding must not choose an arc of the circle. */
-    moves &= !((square <= IK2B_CONE_ROUNDING * IK2B_CONE_ROUNDING) &
-               (needed <= IK2B_CONE_ROUNDING * t->upper_length));
+    /* If the axis lies along the line, or the limb is straight or folded, all points of the circle
+     * have the same angle to the axis. If that angle is legal to within rounding, as in the present
+     * pose, to which the cone is widened, rounding must not choose an arc of the circle. */
+    moves &= larger(swing, needed) > IK2B_CONE_ROUNDING * t->upper_length;
 
     /* The angle by which circle_bend turns: the angle to the arc's centre, less half the arc on the
      * side of circle_bend. */
-    double cosine = careful && square == 0.0 ? 1.0 : x * inverse, sine = y * inverse;
+    double cosine = x * inverse, sine = y * inverse;
     double part = 1.0 / swing;
     double shorter = larger(swing - needed, 0.0) * part;
     double longer = larger(swing + needed, 0.0) * part;
     double half_cosine = clamped(needed * part, -1.0, 1.0);
     double half_sine = sqrt(shorter * longer);
-    if (careful && swing == 0.0) {
-        half_cosine = needed < 0.0 ? -1.0 : 1.0;
-        half_sine = 0.0;
-    }
     half_sine = y < 0.0 ? -half_sine : half_sine;
     turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);

@@ -179,3 +179,20 @@ def test_bones_keep_their_lengths_where_the_axis_is_nearly_along_the_target_or_t
     np.testing.assert_allclose(limbs.length(s.mid), limbs.length(mid), rtol=0, atol=1e-14)
     np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-14)
     assert np.all((s.mid * axis).sum(-1) >= (mid * axis).sum(-1) - 1e-14)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.5], ids=["folded", "straight"])
+def test_a_folded_or_straight_limb_on_the_edge_of_its_cone_does_not_turn_about_itself(share):
+    rng = np.random.default_rng(13)
+    way, axis = limbs.directions(rng, ROWS), limbs.directions(rng, ROWS)
+    length = rng.uniform(0.5, 2, (ROWS, 1))
+    mid, end = way * length, way * length * share
+    target = end * (rng.uniform(0.1, 0.9, (ROWS, 1)) if share < 1 else 1.5)
+    root_matrix = np.tile(np.eye(4), (ROWS, 1, 1))
+    mid_matrix = root_matrix.copy()
+    mid_matrix[:, :3, 3] = mid
+    hinge = np.cross(limbs.directions(rng, ROWS), way)
+    turned = ik2bone.solve_pose(
+        root_matrix, mid_matrix, end, target, hinge=hinge, roll="hinge", cone_axis=axis, cone_angle=0.0
+    )
+    np.testing.assert_allclose(abs(turned.root[:, 0]), 1, rtol=0, atol=1e-12)
