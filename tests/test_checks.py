@@ -12,6 +12,8 @@ import ik2bone
 import pytest
 
 ROOT = Path(__file__).parent.parent
+# Type checkers read the stubs of the numpy that is installed, which are written for the Python in use and later ones.
+VERSION = ("--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
 BINARY = Path(ik2bone._core.__file__)
 
 USES = """
@@ -43,14 +45,14 @@ def run(module, *arguments):
 
 
 def test_the_package_is_strictly_typed():
-    run("mypy", "--python-version", f"{sys.version_info[0]}.{sys.version_info[1]}")
+    run("mypy", *VERSION)
 
 
 def test_arrays_are_typed_as_outs_and_corrections_as_factors(tmp_path):
-    """Checked for Python 3.11, because numpy declares its arrays as buffers to type checkers only from 3.12 on."""
+    """In Python 3.11 this tells most: numpy declares its arrays as buffers to type checkers only from 3.12 on."""
     uses = tmp_path / "uses.py"
     uses.write_text(USES)
-    run("mypy", "--python-version", "3.11", str(uses))
+    run("mypy", *VERSION, str(uses))
 
 
 def test_the_stub_matches_the_module():

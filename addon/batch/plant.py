@@ -212,7 +212,7 @@ def _write_bvh(path: str) -> None:
     armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
     if finish(find_motions([armature], range(scene.frame_start, scene.frame_end + 1))):
         raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
-    if armature.matrix_world.is_negative or is_uneven(np.array(armature.matrix_world)):
+    if armature.matrix_world.is_negative or is_uneven(np.array(armature.matrix_world, float)):
         raise Refusal(
             f"{armature.name} is mirrored or scaled unevenly, and bvh files hold neither: choose another kind"
         )

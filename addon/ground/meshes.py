@@ -72,7 +72,9 @@ def making_ground(
     answers questions for nearest points only if `nearest` is set: an uneven scale is applied to the vertices then.
     Meshes of earlier runs are reused if their contents are equal.
     """
-    lost = [ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world)).all()]
+    lost = [
+        ob.name for ob in objects if not np.isfinite(np.array(ob.evaluated_get(depsgraph).matrix_world, float)).all()
+    ]
     objects = [ob for ob in objects if ob.name not in lost]
     motions = yield from part_of(find_motions(objects, frames), 0.0, 0.3)
     gone = [ob.name for ob, motion in motions.items() if is_flat(motion[:, :3, :3], FLAT).any()]
@@ -99,7 +101,7 @@ def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bo
     if ob.type != "MESH":
         return []
     evaluated = ob.evaluated_get(depsgraph)
-    matrix = np.array(evaluated.matrix_world)
+    matrix = np.array(evaluated.matrix_world, float)
     stays_flat = motion is None and is_flat(matrix[:3, :3], FLAT)
     stretch = matrix if stays_flat else _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
     # The object's data would be coarser where the graphics card subdivides.
@@ -134,7 +136,7 @@ def _instances(
     for name, instance in instances_of(depsgraph, owners) if owners else ():
         if instance.object.type != "MESH" or any(True for _ in deformers(instance.object)):
             continue
-        mesh, matrix = instance.object.data, np.array(instance.matrix_world)
+        mesh, matrix = instance.object.data, np.array(instance.matrix_world, float)
         if not mesh.polygons or any(is_flat(each[:3, :3], FLAT) for each in (matrix, *inner.get(name, ()))):
             continue
         stretch = _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
@@ -157,8 +159,8 @@ def _placing(
     """
     if inner is not None:
         return inner @ shrink, None
-    matrix = np.array(instance.matrix_world)
-    inside = inverse_of(np.array(instance.parent.matrix_world)) @ matrix @ shrink
+    matrix = np.array(instance.matrix_world, float)
+    inside = inverse_of(np.array(instance.parent.matrix_world, float)) @ matrix @ shrink
     return matrix @ shrink if motion is None else motion @ inside, inside
 
 

@@ -67,7 +67,7 @@ def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tup
 
 
 def _matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, Array]:
-    return {name: np.array(instance.matrix_world) for name, instance in instances_of(depsgraph, owners)}
+    return {name: np.array(instance.matrix_world, float) for name, instance in instances_of(depsgraph, owners)}
 
 
 def _moves(ob: Object, matrices: Array) -> bool:

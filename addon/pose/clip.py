@@ -92,8 +92,8 @@ def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
 
 
 def _rest_poses(armature: Object, names: Iterable[str]) -> dict[str, Array]:
-    world, bones = np.array(armature.matrix_world), armature.data.bones
-    return {name: (world @ np.array(bones[name].matrix_local))[None] for name in names}
+    world, bones = np.array(armature.matrix_world, float), armature.data.bones
+    return {name: (world @ np.array(bones[name].matrix_local, float))[None] for name in names}
 
 
 def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
@@ -139,7 +139,7 @@ def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     bone, bones = armature.data.bones[limb.foot], armature.data.bones
     knee = bone.matrix_local.inverted() @ bones[limb.shin].head_local
     points_up = knee.y > UPWARD * knee.length
-    return _carry(foot, np.array(-PAW_SHARE * knee if points_up else (0.0, bone.length, 0.0)))
+    return _carry(foot, np.array(-PAW_SHARE * knee if points_up else (0.0, bone.length, 0.0), float))
 
 
 def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
@@ -165,7 +165,7 @@ def _ends(armature: Object, toe: str) -> list[Array]:
     """The tail of the toe bone and the heads of its children in the rest pose, in the space of the toe bone."""
     bone = armature.data.bones[toe]
     inverse = bone.matrix_local.inverted()
-    return [np.array(inverse @ end) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
+    return [np.array(inverse @ end, float) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
 
 
 def _carry(matrices: Array, point: Array) -> Array:
@@ -220,7 +220,7 @@ def _knuckles(hand: Bone, lower: float) -> Iterator[Array]:
         if head.length < KNUCKLES * lower and bone.children:
             ahead += bone.children
         elif NEAREST * lower < head.length < FARTHEST * lower:
-            yield np.array(head)
+            yield np.array(head, float)
 
 
 def _palm(knuckles: Array) -> tuple[Array, Array]:

@@ -133,12 +133,13 @@ def _numbers(
             scale[row] = np.copysign(np.linalg.norm(shown_channels(evaluated, bone)[:3, :3], axis=0), scale[row])
     switches = [evaluated.pose.bones[bone].constraints[name] for bone, name in constraints]
     influences = [0.0 if switch.mute else switch.influence for switch in switches]
-    return np.array(evaluated.matrix_world), pose, basis, scale, influences
+    return np.array(evaluated.matrix_world, float), pose, basis, scale, influences
 
 
 def shown_channels(evaluated: Object, bone: PoseBone) -> Array:
     """The channels (4, 4) that would bring the bone to its present pose without constraints."""
-    return np.array(evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL"))
+    local = evaluated.convert_space(pose_bone=bone, matrix=bone.matrix, from_space="POSE", to_space="LOCAL")
+    return np.array(local, float)
 
 
 def with_parents(ob: Object | None) -> Iterator[Object]:
@@ -179,7 +180,7 @@ def is_layered(ob: Object) -> bool:
 
 def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
     """The world matrices (O, F, 4, 4) of objects on some frames."""
-    return (yield from _step(objects, frames, lambda _, empty: np.array(empty.matrix_world)))
+    return (yield from _step(objects, frames, lambda _, empty: np.array(empty.matrix_world, float)))
 
 
 def step_hidden(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Mask]:

@@ -143,7 +143,7 @@ def _told(
     for name, values in zip(("matrix_local", "length"), rest, strict=True):
         bones.foreach_get(name, values)
     tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
-    world = np.array(armature.matrix_world)
+    world = np.array(armature.matrix_world, float)
     return values_of((channels, rest, tree, world, tuple(limbs), hips, np.array(frames), render.fps, render.fps_base))
 
 
@@ -237,7 +237,7 @@ def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array])
         return world[bone.name][:, :3, :3] @ inverse_of(poses.basis[:, index])[:, :3, :3]
     if curves.inherits_plainly(bone):
         rest = parent.matrix_local.inverted() @ bone.matrix_local if parent else bone.matrix_local
-        return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest)[:3, :3]
+        return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest, float)[:3, :3]
     above = inverse_of(placed) @ world[parent.name] if parent else np.broadcast_to(np.eye(4), placed.shape)
     return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
 
@@ -300,9 +300,9 @@ def _culprit(evaluated: Object, names: list[str]) -> str:
     for name in names:
         bone = evaluated.pose.bones[name]
         for ancestor in [*reversed(bone.parent_recursive), bone]:
-            if not _are_numbers(np.array(ancestor.matrix_basis)).all():
+            if not _are_numbers(np.array(ancestor.matrix_basis, float)).all():
                 return f"bone {ancestor.name}"
-    broken = [name for name in names if not _are_numbers(np.array(evaluated.pose.bones[name].matrix)).all()]
+    broken = [name for name in names if not _are_numbers(np.array(evaluated.pose.bones[name].matrix, float)).all()]
     return f"bone {broken[0]}" if broken else f"object {evaluated.name}"
 
 
@@ -314,7 +314,7 @@ def _location_axes(bone: Bone, above: Matrix) -> Array:
 
     def place(*location: float) -> Array:
         pose = bone.convert_local_to_pose(Matrix.Translation(location), bone.matrix_local, **options)
-        return np.array(pose.translation)
+        return np.array(pose.translation, float)
 
     origin = place(0, 0, 0)
     return np.stack([place(1, 0, 0) - origin, place(0, 1, 0) - origin, place(0, 0, 1) - origin], axis=1)

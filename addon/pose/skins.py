@@ -86,7 +86,7 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
 def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
     """The key of kept skins, without the vertices of meshes and their weights."""
     bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
-    matrices = np.array([armature.matrix_world, *bones])
+    matrices = np.array([armature.matrix_world, *bones], float)
     return tuple(armature.data.bones.keys()), matrices, tuple(limbs), tuple(feet), list(map(_made, bodies))
 
 
@@ -122,7 +122,7 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
         {name, *(child.name for child in bones.bones[name].children_recursive)} if name else set()
         for name in (limb.foot, limb.toe)
     )
-    ankle, knee = (np.array(bones.bones[name].head_local) for name in (limb.foot, limb.shin))
+    ankle, knee = (np.array(bones.bones[name].head_local, float) for name in (limb.foot, limb.shin))
     length = sum(bones.bones[name].length for name in (limb.foot, limb.toe) if name)
     parts = (tuple(sorted(foot - toes)), tuple(sorted(toes))) if limb.end is None else ((), ())
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
@@ -217,9 +217,7 @@ def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:
 def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]]) -> Skin:
     """The skin of one foot from the points of all meshes, in the spaces of foot and toe bone."""
     foot, toe = (armature.data.bones[name].matrix_local for name in (limb.foot, limb.toe or limb.foot))
-    columns = zip(
-        map(np.concatenate, zip(*rows, strict=True)), map(np.array, (foot.inverted(), toe.inverted())), strict=True
-    )
-    points = [move_points(inverse, column) for column, inverse in columns]
-    up = np.array((armature.matrix_world @ foot).to_3x3().normalized().inverted_safe())[:, 2]
-    return Skin(*points, np.array(foot.inverted() @ toe), up / np.linalg.norm(up))
+    columns = zip(zip(*rows, strict=True), (foot.inverted(), toe.inverted()), strict=True)
+    points = [move_points(np.array(inverse, float), np.concatenate(column)) for column, inverse in columns]
+    up = np.array((armature.matrix_world @ foot).to_3x3().normalized().inverted_safe(), float)[:, 2]
+    return Skin(*points, np.array(foot.inverted() @ toe, float), up / np.linalg.norm(up))

@@ -134,14 +134,14 @@ def _refuse_upside_down(armature: Object, limbs: Iterable[Limb]) -> None:
 
     Such a leg points up, and would hang down under the same scale made positive.
     """
-    bones, world = armature.data.bones, np.array(armature.matrix_world)
+    bones, world = armature.data.bones, np.array(armature.matrix_world, float)
     mirrored = [part for part in with_parents(armature) if min(part.scale) < 0.0]
     for leg in (limb for limb in limbs if limb.is_leg):
-        way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local)
+        way = np.array(bones[leg.foot].head_local - bones[leg.thigh].head_local, float)
         for ob in mirrored if world[2, :3] @ way > 0.0 else ():
             own = ob.matrix_world
-            turned = np.array(own @ Matrix.Diagonal([*np.sign(ob.scale), 1.0]) @ own.inverted() @ armature.matrix_world)
-            if turned[2, :3] @ way < 0.0:
+            turned = own @ Matrix.Diagonal([*np.sign(ob.scale), 1.0]) @ own.inverted() @ armature.matrix_world
+            if np.array(turned, float)[2, :3] @ way < 0.0:
                 raise Refusal(
                     f"{ob.name} has a negative scale, {', '.join(f'{scale:.3g}' for scale in ob.scale)}, "
                     f"which turns {'it' if ob == armature else armature.name} upside down: "
@@ -166,7 +166,7 @@ def _toes(moving: Moving, legs: Iterable[Limb], options: PlantingOptions) -> tup
 
 def _tell_scale(armature: Object) -> tuple[str, ...]:
     """A sentence about an armature object that is unevenly scaled, or sheared by its parents; else nothing."""
-    scales = np.linalg.svd(np.array(armature.matrix_world.to_3x3()), compute_uv=False)
+    scales = np.linalg.svd(np.array(armature.matrix_world.to_3x3(), float), compute_uv=False)
     if scales[0] <= EVEN * scales[-1]:
         return ()
     return (

@@ -198,7 +198,7 @@ def refuse_unposed(armature: Object) -> None:
     """Raise `Refusal` if an armature shows its rest position, or its transform is not finite or has a zero scale."""
     if armature.data.pose_position == "REST":
         raise Refusal(f"{armature.name} shows its rest position: switch it to pose position")
-    world = np.array(armature.matrix_world)
+    world = np.array(armature.matrix_world, float)
     # Blender treats the largest number of single precision as infinity.
     if not (np.abs(world) < np.finfo(np.float32).max).all():
         raise Refusal(f"the transform of {armature.name} should be finite numbers, but it holds infinity or NaN")

@@ -95,7 +95,7 @@ class Aim:
         bone, wanted = self.armature.data.bones[control.bone], self.wanted
         parts = {self.limb.thigh: wanted.thigh, self.limb.shin: wanted.shin}
         above = wanted.thigh[:, self.number] if control.bone == self.limb.shin else self.seen.world(bone.parent.name)
-        within = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local)
+        within = np.array(bone.parent.matrix_local.inverted() @ bone.matrix_local, float)
         start = (above @ within @ self.seen.basis(control.bone))[:, :3, :3]
         if control.bone in parts:
             return start, parts[control.bone][:, self.number, :3, :3]
@@ -134,7 +134,7 @@ class Aim:
         """
         bones = self.armature.data.bones
         rest = bones[self.limb.foot].matrix_local.inverted() @ bones[control.goal].head_local
-        wanted = move_points(self.wanted.foot[:, self.number], np.array(rest))
+        wanted = move_points(self.wanted.foot[:, self.number], np.array(rest, float))
         return _about(motion[:, :3, :3], self.seen.world(control.goal)[:, :3, 3], wanted)
 
     @cached_property

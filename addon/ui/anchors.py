@@ -109,8 +109,8 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
     def _under_mouse(self, context: Context, event: Event, near: Array) -> Array:
         """The point (3,) of the ground under the mouse, searched from the height of `near`; else that at `near`."""
         mouse = event.mouse_region_x, event.mouse_region_y
-        origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse))
-        ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse))
+        origin = np.array(region_2d_to_origin_3d(context.region, context.region_data, mouse), float)
+        ray = np.array(region_2d_to_vector_3d(context.region, context.region_data, mouse), float)
         point = self._ground(near)
         for _ in range(LOOKS):
             # A view ray parallel to the ground does not define a place on it.

@@ -140,7 +140,9 @@ class Plan:
         """
         nowhere = np.zeros_like(self.contacts[:1])
         first = rotations, hips, nowhere, nowhere, nowhere, miss, strength
-        led = {name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)}
+        led: dict[str, Any] = {
+            name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)
+        }
         return replace(self, **led, targets=self.targets.led_by(targets))
 
     def noting(self, code: str, **data: Any) -> Plan:

@@ -22,17 +22,18 @@ def metarig(bpy: Any, source: Any, frames: range) -> Any:
 
     The metarig walks like the bare rig. The rotation of every bone is keyed on every frame.
     """
+    # This module needs mathutils, which can be imported only in Blender.
+    from demo.walker import new_curves
+
     bpy.ops.preferences.addon_enable(module="rigify")
     bpy.ops.object.armature_human_metarig_add()
     rig = bpy.context.object
     turns, way = _motion(bpy, source, rig, frames)
-    action = bpy.data.actions.new("metarig")
+    curves = new_curves(rig, "metarig")
     for number, bone in enumerate(rig.pose.bones):
         bone.rotation_mode = "QUATERNION"
-        _key(action, bone.path_from_id("rotation_quaternion"), frames, turns[:, number])
-    _key(action, rig.pose.bones["spine"].path_from_id("location"), frames, way)
-    # The action is assigned after it has keys, so that the object takes the slot of these keys.
-    rig.animation_data_create().action = action
+        _key(curves, bone.path_from_id("rotation_quaternion"), frames, turns[:, number])
+    _key(curves, rig.pose.bones["spine"].path_from_id("location"), frames, way)
     bpy.data.objects.remove(source)
     bpy.context.scene.frame_set(frames[0])
     return rig
@@ -63,9 +64,9 @@ def _motion(bpy: Any, source: Any, rig: Any, frames: range) -> tuple[np.ndarray,
     return turns, way
 
 
-def _key(action: Any, path: str, frames: range, values: np.ndarray) -> None:
+def _key(curves: Any, path: str, frames: range, values: np.ndarray) -> None:
     for index, column in enumerate(values.T):
-        curve = action.fcurves.new(path, index=index)
+        curve = curves.ensure(path, index, "")
         curve.keyframe_points.add(len(frames))
         curve.keyframe_points.foreach_set("co", np.column_stack([frames, column]).ravel())
         curve.update()

@@ -256,7 +256,8 @@ def long_run(bpy, data: Path, frames: int) -> tuple[float, float]:
     subject = runs.load(bpy, next(entry for entry in CLIPS if entry.name == LONG_CLIP), data)
     action = subject.armature.animation_data.action
     action.use_frame_range, action.frame_start, action.frame_end = True, 1, frames
-    for curve in action.fcurves:
+    actions = importlib.import_module(f"{session.ADDON}.keys.actions")
+    for curve in actions.curves_of(actions.assigned(subject.armature)):
         curve.modifiers.new("CYCLES")
     surface = runs.lay(bpy, GROUND, subject.way).name
     start_over(bpy)

@@ -108,4 +108,4 @@ def test_a_long_run_tells_its_time_and_memory(bpy, data, planting):
     spent, grown = planting.long_run(bpy, data, 700)
     assert spent > 0.0 and grown >= 0.0
     action = next(action for action in bpy.data.actions if action.name.endswith(".planted"))
-    assert max(len(curve.keyframe_points) for curve in action.fcurves) == 700
+    assert max(len(curve.keyframe_points) for curve in fingerprint.curves_of(action)) == 700

@@ -23,7 +23,8 @@ def _tumble():
     from mathutils import Euler
 
     rows = [Euler((14.0 * t, 3.0 * np.sin(9.0 * t), -8.0 * t), "YZX").to_quaternion() for t in STEPS]
-    return np.array(rows)
+    # From Blender 5.1 on, numpy takes quaternions as arrays of single precision.
+    return np.array(rows, np.float64)
 
 
 def _matrices(mode, channels):

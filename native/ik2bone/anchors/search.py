@@ -75,7 +75,7 @@ class Search:
                 costs[row] = cost
         return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
-    def strides(self) -> tuple[Array, Indices, Array, Array, Array]:
+    def strides(self) -> tuple[Indices, Indices, Array, Array, Array]:
         """The best stride of each free stance on its K best ways: the index (M, K) of its length in `LENGTHS`, the
         number (M, K) of the way, the cost by itself (M, K), the foot's move (M, K, 3), and the cost together with the
         best places of all other stances (M, K).

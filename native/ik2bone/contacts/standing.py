@@ -128,7 +128,7 @@ def _toes_up(clip: Clip, sole: Sole, heel: Array) -> Mask:
 def _turns_in_the_air(contacts: Mask) -> bool:
     """Whether contacts (F, L, 2) are hardly any, and only those with which the clip begins or ends."""
     standing = contacts[..., 0] | contacts[..., 1]
-    seldom = np.count_nonzero(standing) < SELDOM * standing.size
+    seldom = bool(np.count_nonzero(standing) < SELDOM * standing.size)
     return seldom and all(start == 0 or end == len(standing) for _, start, end in column_runs(standing))
 
 

@@ -73,7 +73,7 @@ def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
     velocities are alike, and these are at least twice as many as those that rest. Feet that move at more than half the
     figure's speed glide along with it, and do not count.
     """
-    speeds = abs(travel)
+    speeds = np.abs(travel)
     under_way = speeds[speeds > SLOWEST]
     if not len(under_way):
         return 0.0

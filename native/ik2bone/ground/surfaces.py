@@ -223,7 +223,8 @@ class Surfaces:
         if np.bincount(levels.line, minlength=1).max() <= 1:
             return slice(None)
         order = np.lexsort((levels.depth, levels.line))
-        line, surface, depth, _, looks_up = (column[order] for column in levels)
+        line, surface, depth = levels.line[order], levels.surface[order], levels.depth[order]
+        looks_up = levels.looks_up[order]
         over = _over(line, looks_up)
         room = np.where(over < 0, np.inf, depth - depth[over])
         missing = np.minimum(np.maximum(1.0 - room / self.leg, 0.0), 1.0)

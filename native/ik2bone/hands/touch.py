@@ -154,8 +154,11 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
     if settings.marks is None:
         return touches
-    masks = settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden
-    either = Marks(*(mask.any(axis=-1, keepdims=True) for mask in masks))
+    automatic, enforced, forbidden = (
+        mask.any(axis=-1, keepdims=True)
+        for mask in (settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden)
+    )
+    either = Marks(automatic, enforced, forbidden)
     if settings.contacts == "STORED":
         return either.standing[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
