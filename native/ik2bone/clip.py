@@ -238,7 +238,7 @@ class Clip:
     @cached_property
     def foot_units(self) -> Array:
         """The length in the scene (L,) of one unit of each foot's local space."""
-        return np.asarray(np.linalg.norm(self.foot[..., :3, :3], axis=2).mean(axis=(0, 2)))
+        return np.asarray(length_of(np.swapaxes(self.foot[..., :3, :3], -1, -2)).mean(axis=(0, 2)))
 
     def having(self, **values: Any) -> Clip:
         """Return the same clip with other `values`. They are not checked, because they come from those of a clip."""
