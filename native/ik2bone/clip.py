@@ -227,6 +227,13 @@ class Clip:
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     @cached_property
+    def rebend(self) -> Array:
+        """Angles (F, L) that have only the positive second differences of `bend`, from less bend to more."""
+        angles = np.zeros_like(self.bend)
+        angles[2:] = np.maximum(np.diff(self.bend, 2, axis=0), 0.0).cumsum(axis=0).cumsum(axis=0)
+        return angles
+
+    @cached_property
     def leg(self) -> float:
         """The leg length, to which tolerances are relative: the median reach of all legs; of all arms if there are no
         legs.
