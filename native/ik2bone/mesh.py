@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
@@ -92,16 +91,9 @@ class Mesh:
         share, the first of them is returned. A line does not meet triangles in whose plane it lies.
         """
         told, kind = _core.cross_mesh(self._built, points, direction)
-        row, triangle, distance = (_records(told)[name] for name in ("row", "triangle", "distance"))
-        return Crossings(row.astype("int64"), distance.astype(kind), triangle.astype("int64"))
-
-    def crossed(self, points: Numbers, direction: Numbers, into: Numbers) -> NDArray[np.void]:
-        """As `crossings`, for lines in another space, from which the matrices `into` (..., 4, 4) map to the mesh's own.
-
-        Returns read-only records: row, triangle, and in the space of the lines the distance and the unit normal turned
-        against the line. They also tell whether the triangle itself looks `against` the line.
-        """
-        return _records(_core.cross_mesh(self._built, points, direction, into=into)[0])
+        found = _records(told)
+        row, triangle = (found[name].astype("int64") for name in ("row", "triangle"))
+        return Crossings(row, found["distance"].astype(kind), triangle)
 
     def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
         """The first place where each ray from origins along directions meets the mesh.
@@ -122,20 +114,22 @@ class Mesh:
         return _core.nearest_of_mesh(self._built, points, out=out)
 
 
+def crossed(mesh: Mesh, points: Numbers, direction: Numbers, into: Numbers) -> NDArray[np.void]:
+    """As `Mesh.crossings`, for lines in another space, from which the matrices `into` (..., 4, 4) map to the mesh's.
+
+    Returns read-only records: row, triangle, and in the space of the lines the distance and the unit normal turned
+    against the line. They also tell whether the triangle itself looks `against` the line.
+    """
+    return _records(_core.cross_mesh(mesh._built, points, direction, into=into)[0])
+
+
 def _records(told: bytes) -> NDArray[np.void]:
     """The records of crossings as the core tells them."""
     import numpy as np
 
-    return np.frombuffer(told, _record())
-
-
-@cache
-def _record() -> np.dtype[np.void]:
-    """The type of a record, which takes longer to make than a query."""
-    import numpy as np
-
     names = ("row", "triangle", "distance", "normal", "against")
-    return np.dtype(list(zip(names, (np.intp, np.intp, float, (float, 3), bool), strict=True)), align=True)
+    kinds = (np.intp, np.intp, np.float64, (np.float64, 3), bool)
+    return np.frombuffer(told, np.dtype(list(zip(names, kinds, strict=True)), align=True))
 
 
 def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:

@@ -18,7 +18,7 @@ SOME = 200
 # the worst take six rounds.
 SETTLED, ROUNDS = 1e-8, 12
 
-# The function in C behind `numpy.einsum`, whose layers in Python take half of its time on few vectors.
+# The function in C behind `numpy.einsum`, whose layers in Python take a third of its time on few vectors.
 einsum = unwrap(np.einsum).__globals__["c_einsum"]
 
 # The indices of the next axis and of the one after it, for each axis.

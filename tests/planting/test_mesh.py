@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ik2bone import Mesh
+from ik2bone.mesh import crossed
 from triangles import DOWN, HALVES, SQUARE, soup
 
 SCALES = (1e-15, 1.0, 1e15)
@@ -73,7 +74,7 @@ def test_lines_of_another_space_meet_what_they_meet_of_the_mesh_in_it(mirror):
     axes *= np.sign(mirror * np.linalg.det(axes))[:, None, None]  # of an odd dimension, so this mirrors
     motions[:, :3, :3], motions[:, :3, 3] = axes, rng.uniform(-1, 1, (40, 3))
     points, ways = rng.uniform(-1, 1, (40, 3)), unit(rng.standard_normal((40, 3)))
-    met, own = Mesh(vertices, triangles).crossed(points, ways, np.linalg.inv(motions)), 0
+    met, own = crossed(Mesh(vertices, triangles), points, ways, np.linalg.inv(motions)), 0
     for line, motion in enumerate(motions):
         moved = Mesh(vertices @ motion[:3, :3].T + motion[:3, 3], triangles)
         _, distance, triangle = moved.crossings(points[line], ways[line])

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
-from ..mesh import Mesh
+from ..mesh import Mesh, crossed
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 
@@ -84,7 +84,7 @@ class Surface:
         """The places where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface
         on `frames` (N,). The surface has the index `number`.
         """
-        met = self.mesh.crossed(points, down, self.at(frames)[1])
+        met = crossed(self.mesh, points, down, self.at(frames)[1])
         return Levels(met["row"], np.full(len(met), number), met["distance"], met["normal"], met["against"])
 
     def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:
@@ -98,7 +98,7 @@ class Surface:
         """Whether points (N, 3) lie inside a solid (N,): all four level rays leave it more often than they enter it."""
         inside = np.ones(len(points), bool)
         for across in _level_axes(down):
-            met = self.mesh.crossed(points, across, self.at(frames)[1])
+            met = crossed(self.mesh, points, across, self.at(frames)[1])
             for ahead in (1.0, -1.0):
                 side = met[ahead * met["distance"] > 0.0]
                 leaves = np.where(side["against"], -ahead, ahead)
