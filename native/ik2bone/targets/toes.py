@@ -78,7 +78,8 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
         feet = (depths > ROUNDING * clip.leg) & (angles < room)
         if not feet.any():
             break
-        angles = np.minimum(angles + np.where(feet, _rise_angles(dot(tips, level), dot(tips, aside), depths), 0.0), room)
+        rises = _rise_angles(dot(tips, level), dot(tips, aside), depths)
+        angles = np.minimum(angles + np.where(feet, rises, 0.0), room)
     if not angles.any():
         return np.zeros(clip.ball.shape)
     angles = smooth_between(np.zeros(angles.shape), clip.fps, SLOW, angles, room)
