@@ -164,7 +164,7 @@ PyDoc_STRVAR(build_mesh_doc,
 PyDoc_STRVAR(measure_mesh_doc,
 "measure_mesh($module, mesh, /)\n--\n\nLeast and greatest corner and the triangles' normals, as bytes of float64 (2 + T, 3).");
 
-PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction)\n--\n\nThe records row, triangle, distance of Mesh.crossings as bytes, and the kind of distances.");
+PyDoc_STRVAR(cross_mesh_doc, "cross_mesh($module, mesh, /, points, direction, *, into=None)\n--\n\nThe records of crossed as bytes, and the kind of the distances of Mesh.crossings.");
 
 PyDoc_STRVAR(cast_at_mesh_doc,
 "cast_at_mesh($module, mesh, /, origins, directions, *, out=None)\n--\n\nMesh.cast.");

@@ -76,7 +76,7 @@ static const parameter aggregate_parameters[IK2B_AGGREGATE_COUNT] = {
 };
 
 static const parameter crossings_parameters[IK2B_CROSSINGS_COUNT] = {
-    ARRAY("points", vector), ARRAY("direction", vector),
+    ARRAY("points", vector), ARRAY("direction", vector), ARRAY("into", matrix),
 };
 
 static const parameter cast_parameters[IK2B_CAST_COUNT] = {

@@ -244,8 +244,11 @@ add_crossing(void *asked, const tree_triangle *triangle)
         list->all = all;
         list->room = room;
     }
-    list->all[list->count++] =
-        (ik2b_crossing){met.shared ? -1 - self->row : self->row, triangle->index, met.distance};
+    ik2b_crossing *own = &list->all[list->count++];
+    own->row = met.shared ? -1 - self->row : self->row;
+    own->triangle = triangle->index;
+    own->distance = met.distance;
+    triangle_normal(triangle, own->normal);
 }
 
 /* Orders crossings by distance. At one distance, shared places come first; then triangles
@@ -284,14 +287,59 @@ join_crossings(ik2b_crossings *list, ptrdiff_t first, ptrdiff_t row)
     list->count = kept;
 }
 
-/* Loads the line of the next row. Returns false if the row has none. */
-static bool
-load_line(line *l, const ik2b_array *point, const ik2b_array *along)
+/* Moves a line from the space of its row into that of the mesh. */
+static void
+move_line(const double into[16], double origin[3], double direction[3])
 {
-    double origin[3], direction[3];
-    load_row(point, point->data, 3, origin);
-    load_row(along, along->data, 3, direction);
-    return set_line(l, origin, direction);
+    double moved[2][3];
+    for (int i = 0; i < 3; i++) {
+        moved[0][i] = d3_dot(into + 4 * i, origin) + into[4 * i + 3];
+        moved[1][i] = d3_dot(into + 4 * i, direction);
+    }
+    d3_copy(moved[0], origin);
+    d3_copy(moved[1], direction);
+}
+
+/* Brings a crossing back into the space of its line, in which normals turn by the transpose. */
+static void
+move_back(const double into[16], double stretch, ik2b_crossing *own)
+{
+    double normal[3];
+    for (int i = 0; i < 3; i++) {
+        normal[i] = into[i] * own->normal[0] + into[4 + i] * own->normal[1] +
+                    into[8 + i] * own->normal[2];
+    }
+    d3_scale(normal, 1.0 / d3_norm(normal), own->normal);
+    own->distance /= stretch;
+}
+
+/* Finds the crossings of the row to which the arguments point. */
+static void
+cross_row(const ik2b_mesh *mesh, const ik2b_array *args, line_query *self)
+{
+    double origin[3], direction[3], along[3], into[16] = {0.0};
+    const ik2b_array *given = &args[IK2B_CROSSINGS_INTO];
+    ptrdiff_t first = self->found->count;
+    load_row(&args[IK2B_CROSSINGS_POINT], args[IK2B_CROSSINGS_POINT].data, 3, origin);
+    load_row(&args[IK2B_CROSSINGS_DIRECTION], args[IK2B_CROSSINGS_DIRECTION].data, 3, direction);
+    d3_copy(direction, along);
+    if (given->data) {
+        load_row(given, given->data, 16, into);
+        move_line(into, origin, direction);
+    }
+    if (!set_line(&self->line, origin, direction)) {
+        return;
+    }
+    search_tree(mesh, self, &self->reach, start_on_line, add_crossing);
+    join_crossings(self->found, first, self->row);
+    for (ptrdiff_t k = first; k < self->found->count; k++) {
+        ik2b_crossing *own = &self->found->all[k];
+        if (given->data) {
+            move_back(into, d3_norm(direction) / d3_norm(along), own);
+        }
+        own->against = d3_dot(own->normal, along) <= 0.0;
+        d3_scale(own->normal, own->against ? 1.0 : -1.0, own->normal);
+    }
 }
 
 bool
@@ -305,11 +353,7 @@ ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array
         return true;
     }
     do {
-        ptrdiff_t first = found->count;
-        if (load_line(&self.line, &args[IK2B_CROSSINGS_POINT], &args[IK2B_CROSSINGS_DIRECTION])) {
-            search_tree(mesh, &self, &self.reach, start_on_line, add_crossing);
-            join_crossings(found, first, self.row);
-        }
+        cross_row(mesh, args, &self);
         self.row++;
     } while (self.reach > 0.0 && ik2b_walk_next(&walk));
     return self.reach > 0.0;
@@ -371,7 +415,10 @@ ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *cal
     }
     do {
         ray_query self = {.best = {.far = INFINITY}};
-        if (load_line(&self.line, &args[IK2B_CAST_ORIGIN], &args[IK2B_CAST_DIRECTION])) {
+        double origin[3], direction[3];
+        load_row(&args[IK2B_CAST_ORIGIN], args[IK2B_CAST_ORIGIN].data, 3, origin);
+        load_row(&args[IK2B_CAST_DIRECTION], args[IK2B_CAST_DIRECTION].data, 3, direction);
+        if (set_line(&self.line, origin, direction)) {
             search_tree(call->mesh, &self, &self.best.far, start_on_ray, offer);
             point_at(&self.line, self.best.far, self.best.point);
         }

@@ -37,10 +37,12 @@ ptrdiff_t ik2b_mesh_size(const ik2b_mesh *mesh);
 void ik2b_mesh_measure(const ik2b_mesh *mesh, double *dest);
 
 /* One place where the line of a row meets the mesh, at a signed distance along the line's unit
- * direction. `triangle` is the first of the triangles that share the place. */
+ * direction. `triangle` is the first of the triangles that share the place. Its unit `normal` is
+ * turned against the line; `against` tells whether it is so by itself. */
 typedef struct {
     ptrdiff_t row, triangle;
-    double distance;
+    double distance, normal[3];
+    bool against;
 } ik2b_crossing;
 
 /* A list of `count` crossings, with memory for `room`. Free it by ik2b_crossings_free. */
@@ -49,9 +51,16 @@ typedef struct {
     ik2b_crossing *all;
 } ik2b_crossings;
 
-/* Finds all places where lines meet the mesh, sorted by row and then by distance. Returns false if
- * there is no memory; the list then holds the crossings found so far. */
-enum { IK2B_CROSSINGS_POINT, IK2B_CROSSINGS_DIRECTION, IK2B_CROSSINGS_COUNT };
+/* Finds all places where lines meet the mesh, sorted by row and then by distance. The matrix INTO
+ * maps the lines' space, in which distances and normals are, to the mesh's; by default it is the
+ * same space. Returns false if there is no memory; the list then holds the crossings found so
+ * far. */
+enum {
+    IK2B_CROSSINGS_POINT,
+    IK2B_CROSSINGS_DIRECTION,
+    IK2B_CROSSINGS_INTO,
+    IK2B_CROSSINGS_COUNT
+};
 bool ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
                          ik2b_crossings *found);
 void ik2b_crossings_free(ik2b_crossings *found);

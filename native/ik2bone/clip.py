@@ -227,6 +227,13 @@ class Clip:
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     @cached_property
+    def rebend(self) -> Array:
+        """Angles (F, L) that have only the positive second differences of `bend`, from less bend to more."""
+        angles = np.zeros_like(self.bend)
+        angles[2:] = np.maximum(np.diff(self.bend, 2, axis=0), 0.0).cumsum(axis=0).cumsum(axis=0)
+        return angles
+
+    @cached_property
     def leg(self) -> float:
         """The leg length, to which tolerances are relative: the median reach of all legs; of all arms if there are no
         legs.
@@ -238,7 +245,7 @@ class Clip:
     @cached_property
     def foot_units(self) -> Array:
         """The length in the scene (L,) of one unit of each foot's local space."""
-        return np.asarray(np.linalg.norm(self.foot[..., :3, :3], axis=2).mean(axis=(0, 2)))
+        return np.asarray(length_of(np.swapaxes(self.foot[..., :3, :3], -1, -2)).mean(axis=(0, 2)))
 
     def having(self, **values: Any) -> Clip:
         """Return the same clip with other `values`. They are not checked, because they come from those of a clip."""

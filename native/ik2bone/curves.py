@@ -32,9 +32,9 @@ def velocity(points: Array, fps: float, window: float = 0.04) -> Array:
 
 
 def _continued(points: Array, half: int) -> Array:
-    head, tail = points[:1], points[-1:]
-    index = np.minimum(np.arange(half, 0, -1), len(points) - 1)
-    return np.concatenate([2 * head - points[index], points, 2 * tail - points[len(points) - 1 - index[::-1]]])
+    steps = np.arange(1, half + 1)
+    before, after = (points.take(rows, 0, mode="clip") for rows in (steps[::-1], len(points) - 1 - steps))
+    return np.concatenate([2 * points[:1] - before, points, 2 * points[-1:] - after])
 
 
 def _repeated(values: Array, half: int) -> Array:

@@ -136,10 +136,7 @@ def _eased(clip: Clip, bend: Array, sudden: Array | float, moves: Mask | None = 
     """The least bends (F, L) nowhere below `bend` (F, L) that turn from less to more no more suddenly than in the clip
     by `sudden` (L,) rad/s^2. If `moves` (F, L) is given, all other bends stay.
     """
-    # A bend that has only the positive second differences of the clip's own bend, from less bend to more.
-    own = np.zeros_like(bend)
-    own[2:] = np.maximum(np.diff(clip.bend, 2, axis=0), 0.0).cumsum(axis=0).cumsum(axis=0)
-    return own + without_dips(bend - own, clip.fps, sudden, moves)
+    return clip.rebend + without_dips(bend - clip.rebend, clip.fps, sudden, moves)
 
 
 def unfold_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask) -> Array:

@@ -90,11 +90,9 @@ class Mesh:
         lines, and then by distance. mesh.normals[triangle] are the normals there. At an edge or corner that triangles
         share, the first of them is returned. A line does not meet triangles in whose plane it lies.
         """
-        import numpy as np
-
         told, kind = _core.cross_mesh(self._built, points, direction)
-        found = np.frombuffer(told, [("row", np.intp), ("triangle", np.intp), ("distance", np.float64)])
-        row, triangle = (found[name].astype(np.int64) for name in ("row", "triangle"))
+        found = _records(told)
+        row, triangle = (found[name].astype("int64") for name in ("row", "triangle"))
         return Crossings(row, found["distance"].astype(kind), triangle)
 
     def cast(self, origins: Numbers, directions: Numbers, *, out: Out | None = None) -> Hits:
@@ -114,6 +112,24 @@ class Mesh:
         and normal are NaN. out is as in cast.
         """
         return _core.nearest_of_mesh(self._built, points, out=out)
+
+
+def crossed(mesh: Mesh, points: Numbers, direction: Numbers, into: Numbers) -> NDArray[np.void]:
+    """As `Mesh.crossings`, for lines in another space, from which the matrices `into` (..., 4, 4) map to the mesh's.
+
+    Returns read-only records: row, triangle, and in the space of the lines the distance and the unit normal turned
+    against the line. They also tell whether the triangle itself looks `against` the line.
+    """
+    return _records(_core.cross_mesh(mesh._built, points, direction, into=into)[0])
+
+
+def _records(told: bytes) -> NDArray[np.void]:
+    """The records of crossings as the core tells them."""
+    import numpy as np
+
+    names = ("row", "triangle", "distance", "normal", "against")
+    kinds = (np.intp, np.intp, np.float64, (np.float64, 3), bool)
+    return np.frombuffer(told, np.dtype(list(zip(names, kinds, strict=True)), align=True))
 
 
 def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ik2bone import Mesh
+from ik2bone.mesh import crossed
 from triangles import DOWN, HALVES, SQUARE, soup
 
 SCALES = (1e-15, 1.0, 1e15)
@@ -62,6 +63,29 @@ def test_crossings_are_those_of_every_triangle_asked_alone(scale, kind):
     sure &= ~np.isnan(expected)
     np.testing.assert_allclose(found[sure], expected[sure], rtol=1e-5 if kind == np.float32 else 1e-9, atol=1e-7)
     assert (np.diff(row) >= 0).all() and (np.diff(distance)[np.diff(row) == 0] >= 0).all()
+
+
+@pytest.mark.parametrize("mirror", [1.0, -1.0])
+def test_lines_of_another_space_meet_what_they_meet_of_the_mesh_in_it(mirror):
+    rng = np.random.default_rng(3)
+    vertices, triangles = soup(rng, 300)
+    motions = np.tile(np.eye(4), (40, 1, 1))
+    axes = rng.standard_normal((40, 3, 3))
+    axes *= np.sign(mirror * np.linalg.det(axes))[:, None, None]  # of an odd dimension, so this mirrors
+    motions[:, :3, :3], motions[:, :3, 3] = axes, rng.uniform(-1, 1, (40, 3))
+    points, ways = rng.uniform(-1, 1, (40, 3)), unit(rng.standard_normal((40, 3)))
+    met, own = crossed(Mesh(vertices, triangles), points, ways, np.linalg.inv(motions)), 0
+    for line, motion in enumerate(motions):
+        moved = Mesh(vertices @ motion[:3, :3].T + motion[:3, 3], triangles)
+        _, distance, triangle = moved.crossings(points[line], ways[line])
+        found = met[met["row"] == line]
+        np.testing.assert_array_equal(found["triangle"], triangle)
+        np.testing.assert_allclose(found["distance"], distance, rtol=1e-9)
+        normals = mirror * moved.normals[triangle]
+        np.testing.assert_array_equal(found["against"], normals @ ways[line] <= 0.0)
+        np.testing.assert_allclose(found["normal"], normals * np.where(found["against"], 1.0, -1.0)[:, None], atol=1e-9)
+        own += len(triangle)
+    assert own == len(met) > 100 and 0 < np.count_nonzero(met["against"]) < own
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ik2bone import Mesh
+from ik2bone import Mesh, _core
 from ik2bone.ground.query import MovingGround, Support
 from ik2bone.ground.surfaces import Surface, Surfaces
 
@@ -43,6 +43,15 @@ def level(meshes, height, x=0.0, turn=None):
     hits, normals, found = ground(np.array([[x, 0.0, height]]) @ motion[:3, :3].T, motion[:3, :3] @ DOWN)
     assert found.all() and (normals @ motion[:3, :3] @ DOWN < 0).all()
     return (hits @ motion[:3, :3])[0, 2]
+
+
+def test_a_query_takes_the_normals_of_what_it_meets_and_not_of_all_triangles(monkeypatch):
+    def refuse(_mesh):
+        raise AssertionError
+
+    monkeypatch.setattr(_core, "measure_mesh", refuse)
+    hits, normals, found = Surfaces((Surface(sheet(0.5), motion=moved(z=1.0)),), 1.0)(np.zeros((2, 3)), DOWN)
+    assert found.all() and (hits == [0.0, 0.0, 1.5]).all() and (normals == -DOWN).all()
 
 
 @pytest.mark.parametrize("turn", [None, np.linalg.qr(np.random.default_rng(0).standard_normal((3, 3)))[0]])

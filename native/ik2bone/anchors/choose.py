@@ -131,9 +131,9 @@ def _about_soles(points: Array) -> Array:
     """The standing points of footprints (M, P, 2), their sides, and places on the way to heel and tip
     (M, 3 + 2 ALONG, 2).
     """
-    _, heel, _, tip, *sides = np.moveaxis(points[:, :SOLE], 1, 0)
-    steps = np.arange(1, ALONG + 1) / ALONG
-    return np.stack([0.0 * heel, *sides, *(step * end for end in (heel, tip) for step in steps)], axis=1)
+    ways = points[:, 1:4:2, None] * (np.arange(1, ALONG + 1) / ALONG)[:, None]
+    middle, sides = 0.0 * points[:, :1], points[:, SOLE - 2 : SOLE]
+    return np.concatenate([middle, sides, ways.reshape(len(points), -1, 2)], axis=1)
 
 
 def _last_found(rises: Array, found: Mask) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
-from ..mesh import Mesh
+from ..mesh import Mesh, crossed
 from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 
@@ -64,11 +64,6 @@ class Surface:
         return inverse_of(self.motion)
 
     @cached_property
-    def _is_world(self) -> bool:
-        """Whether own space is the world."""
-        return not self.moves and bool((self.inverse == np.eye(4)).all())
-
-    @cached_property
     def box(self) -> Array:
         """A box in the world that holds the surface on all frames, and rounding: least and greatest corner (2, 3)."""
         corners = np.stack(np.meshgrid(*self.mesh.bounds.T, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -89,41 +84,25 @@ class Surface:
         """The places where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface
         on `frames` (N,). The surface has the index `number`.
         """
-        ways = down
-        if not self._is_world:
-            inverse = self.at(frames)[1]
-            points, ways = move_points(inverse, points), turn_vectors(inverse, down)
-        line, depth, triangle = self.mesh.crossings(points, ways)
-        if not self._is_world:
-            depth = depth / length_of(_of_lines(line, ways))
-        normal = self._to_world(self.mesh.normals[triangle], frames[line])
-        looks_up = dot(normal, _of_lines(line, down)) <= 0.0
-        if not looks_up.all():
-            normal[~looks_up] *= -1.0
-        return Levels(line, np.full(len(line), number), depth, normal, looks_up)
+        met = crossed(self.mesh, points, down, self.at(frames)[1])
+        return Levels(met["row"], np.full(len(met), number), met["distance"], met["normal"], met["against"])
 
     def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:
         """The points of the surface nearest to `points` (N, 3) on `frames` (N,), and the unit normals of its faces."""
         motion, inverse = self.at(frames)
         found = self.mesh.nearest(move_points(inverse, points))
-        return move_points(motion, found.point), self._to_world(found.normal, frames)
-
-    def _to_world(self, normals: Array, frames: Indices) -> Array:
-        """Normals (N, 3) in the world on `frames` (N,), by the inverse transpose of the motion."""
-        if self._is_world:
-            return normals
-        return unit(turn_vectors(np.swapaxes(self.at(frames)[1], -1, -2), normals))
+        # Normals turn by the inverse transpose of the motion.
+        return move_points(motion, found.point), unit(turn_vectors(np.swapaxes(inverse, -1, -2), found.normal))
 
     def encloses(self, points: Array, down: Array, frames: Indices) -> Mask:
         """Whether points (N, 3) lie inside a solid (N,): all four level rays leave it more often than they enter it."""
-        inverse = self.at(frames)[1]
-        starts, inside = move_points(inverse, points), np.ones(len(points), bool)
+        inside = np.ones(len(points), bool)
         for across in _level_axes(down):
-            ways = turn_vectors(inverse, across)
-            line, distance, triangle = self.mesh.crossings(starts, ways)
-            leaves = np.sign(distance * dot(self.mesh.normals[triangle], _of_lines(line, ways)))
-            for ahead in (distance > 0.0, distance < 0.0):
-                inside &= np.bincount(line[ahead], leaves[ahead], len(points)) > 0.0
+            met = crossed(self.mesh, points, across, self.at(frames)[1])
+            for ahead in (1.0, -1.0):
+                side = met[ahead * met["distance"] > 0.0]
+                leaves = np.where(side["against"], -ahead, ahead)
+                inside &= np.bincount(side["row"], leaves, len(points)) > 0.0
         return inside
 
 

@@ -101,8 +101,7 @@ def measure_sole(clip: Clip) -> Sole:
     """
     clip = _unscaled(clip)
     contacts, found = _contacts(clip), _feet_at_rest(clip)
-    standing = _standing_heights(clip, contacts[..., 1])
-    height, floor, source = _ball_height(clip, standing) if None in found else (0.0, 0.0, "mesh")
+    height, floor, source = _ball_height(clip, contacts[..., 1]) if None in found else (0.0, 0.0, "mesh")
     told = _means_of_stances(clip, contacts, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
         (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
@@ -213,11 +212,12 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
-def _ball_height(clip: Clip, standing: list[Array]) -> tuple[float, float, str]:
+def _ball_height(clip: Clip, balls: Mask) -> tuple[float, float, str]:
     """The ball joints' height over the sole, the height of the clip's floor, and where the first height was taken from.
 
-    `standing` are the heights (S,) at which the ball joint of each leg stands. All feet have one shape.
+    `balls` (F, L) are the contacts of balls. All feet have one shape.
     """
+    standing = _standing_heights(clip, balls)
     height = _common_height(standing, clip.leg)
     least, most = BALL_HEIGHTS
     uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > EVEN * clip.leg

@@ -96,14 +96,13 @@ def _standing_edge(points: Array, middle: Array) -> Array:
     """The unit vector (2,) along the edge of the lower hull of points (N, 2) on which they stand with their weight at
     `middle` (2,): the most level of the edges below `middle`. It is level if there is none.
     """
-    left = points[points[:, 0] == points[:, 0].min()]
-    corners = [left[left[:, 1].argmin()]]
-    while len(points := points[points[:, 0] > corners[-1][0]]):
-        way = points - corners[-1]
-        climb = way[:, 1] / way[:, 0]
-        ahead = points[climb == climb.min()]
-        corners.append(ahead[ahead[:, 0].argmax()])
-    start, way = np.array(corners[:-1]).reshape(-1, 2), np.diff(corners, axis=0)
+    points = points[np.lexsort(points.T[::-1])]
+    (x, y), corners = points.T.copy(), [0]
+    while (ahead := int(x.searchsorted(x[corners[-1]], "right"))) < len(x):
+        climb = (y[ahead:] - y[corners[-1]]) / (x[ahead:] - x[corners[-1]])
+        # Of points in one line the farthest is the corner.
+        corners.append(len(x) - 1 - int(climb[::-1].argmin()))
+    start, way = points[corners[:-1]], np.diff(points[corners], axis=0)
     along = dot(middle - start, way)
     ways = way[(along >= 0.0) & (along < dot(way, way))]
     edges = ways / length_of(ways)[:, None] if len(ways) else np.array([[1.0, 0.0]])

@@ -196,52 +196,51 @@ def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | N
     ball = clip.ball + ride[:, None]
     turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
     rise, level = np.zeros(ball.shape[:2]), ball @ clip.up
-    for leg in range(clip.legs):
-        mine = sorted((a for a in anchors if a.stance.leg == leg), key=lambda anchor: anchor.stance.start)
-        if mine:
-            path = clip.ball[:, leg] + hold.shift[:, leg]
-            ball[:, leg], turn[:, leg], rise[:, leg], level[:, leg] = _blend_leg(clip, path, mine, ride)
+    if anchors:
+        legs, index, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
+        turns, *rest = _placed(clip, clip.ball + hold.shift, anchors, legs, index)
+        way = vector_from_matrix(np.swapaxes(turns[0], -1, -2) @ turns[1])
+        turn[:, legs] = turns[0] @ matrix_from_vector(share[..., None] * way)
+        ball[:, legs], rise[:, legs], level[:, legs] = (start + (share.T * (end - start).T).T for start, end in rest)
+        rise[:, legs] -= (ride @ clip.up)[:, None]
     turn = turn @ matrix_from_vector(hold.turn)
     sink = np.full(rise.shape, np.inf)
     return Targets(ball, turn, clip.ankle - clip.ball, rise, level, sink, ride, tuple(anchors))
 
 
-def _blend_leg(clip: Clip, path: Array, anchors: list[Anchor], ride: Array) -> tuple[Array, Array, Array, Array]:
-    """Ball targets (F, 3), turns (F, 3, 3), rises and levels (F,) of one leg whose ball goes along a path (F, 3)."""
-    before, after, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
-    turns, *rest = _placed(clip, path, anchors, np.stack([before, after]))
-    turn = vector_from_matrix(np.swapaxes(turns[0], 1, 2) @ turns[1])
-    turn = turns[0] @ matrix_from_vector(share[:, None] * turn)
-    ball, rise, level = (start + (share * (end - start).T).T for start, end in rest)
-    return ball, turn, rise - ride @ clip.up, level
-
-
-def _beside(frames: int, spans: list[Stance]) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
-    """For each frame, the number (F,) of the stance that a foot is in or comes from, the number (F,) of the one that it
-    is in or goes to, and how far (F,) it has come on its way, from 0 to 1 along a quintic.
+def _beside(frames: int, spans: list[Stance]) -> tuple[list[int], Indices, Array]:
+    """The M legs that have stances. On each frame, for each of these legs: the numbers (2, F, M) of the stance that its
+    foot is in or comes from, and of the one that it is in or goes to, and how far (F, M) the foot has come on its way,
+    from 0 to 1 along a quintic.
     """
-    time, (starts, ends) = np.arange(frames), np.array([(span.start, span.end) for span in spans]).T
-    before = np.maximum(np.searchsorted(starts, time, side="right") - 1, 0)
-    after = np.minimum(np.searchsorted(ends, time, side="right"), len(spans) - 1)
-    share = smoothstep((time - ends[before] + 1) / np.maximum(starts[after] - ends[before] + 1, 1))
-    return before, after, np.where(before < after, share, 0.0)
+    time, legs = np.arange(frames), sorted({span.leg for span in spans})
+    index, share = np.empty((2, frames, len(legs)), np.intp), np.zeros((frames, len(legs)))
+    for column, leg in enumerate(legs):
+        order = sorted((number for number, span in enumerate(spans) if span.leg == leg), key=lambda n: spans[n].start)
+        numbers, (starts, ends) = np.array(order), np.array([spans[number][1:3] for number in order]).T
+        before = np.maximum(np.searchsorted(starts, time, side="right") - 1, 0)
+        after = np.minimum(np.searchsorted(ends, time, side="right"), len(order) - 1)
+        index[:, :, column] = numbers[before], numbers[after]
+        way = smoothstep((time - ends[before] + 1) / np.maximum(starts[after] - ends[before] + 1, 1))
+        share[:, column] = np.where(before < after, way, 0.0)
+    return legs, index, share
 
 
 def _placed(
-    clip: Clip, path: Array, anchors: list[Anchor], index: NDArray[np.intp]
+    clip: Clip, path: Array, anchors: list[Anchor], legs: list[int], index: Indices
 ) -> tuple[Array, Array, Array, Array]:
-    """Turns (2, F, 3, 3), balls (2, F, 3), rises and levels (2, F) of a leg as two anchors on each frame place it.
+    """Turns (2, F, M, 3, 3), balls (2, F, M, 3), rises and levels (2, F, M) of M legs as two anchors on each frame
+    place them.
 
-    `index` (2, F) are the numbers of these anchors, and the ball of the leg goes along `path` (F, 3).
+    `index` (2, F, M) are the numbers of these anchors, and the balls of all legs go along `path` (F, L, 3).
     """
-    spans = [slice(a.stance.start, a.stance.end) for a in anchors]
     # The anchor of a heel does not say where the ball is: the mean place of the ball is close enough.
-    places = [path[on].mean(axis=0) if a.part == "heel" else a.origin for a, on in zip(anchors, spans, strict=True)]
+    places = [path[a.stance.rows].mean(axis=0) if a.part == "heel" else a.origin for a in anchors]
     origin, point, foothold, turn = (
         np.array([getattr(anchor, name) for anchor in anchors])[index]
         for name in ("origin", "point", "foothold", "turn")
     )
-    stands_at = np.array(places)[index]
+    stands_at, path = np.array(places)[index], path[:, legs]
     for number, anchor in enumerate(anchors):
         if anchor.motion is not None:
             on = (index == number).nonzero()

@@ -89,7 +89,7 @@ def _hold_direction(
             goal[frames, span.leg] = mean if len(own) else _laid_flat(mean, flat[span.leg], clip.up)
             whole[rows] = firm[rows].any()
     turns = shortest_turns(away, goal)
-    angle = np.maximum(np.linalg.norm(turns, axis=-1, keepdims=True), 1e-300)
+    angle = np.maximum(length_of(turns), 1e-300)[..., None]
     limited = turns * (LARGEST_TURN * np.tanh(angle / LARGEST_TURN) / angle)
     return fade(np.where(whole[..., None], turns, limited), both, FADE * clip.fps, 0.0 * turns)
 

@@ -71,13 +71,15 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
         return np.zeros(clip.ball.shape)
     (axis, room), tip = _bending(clip, sole), move_points(clip.toe, sole.tip) - clip.ball
     up = einsum("flji,j->fli", targets.turn, clip.up)
+    level, aside = up - dot(up, axis)[..., None] * axis, cross(up, axis)
     for _ in range(ROUNDS):
         tips = turn_vectors(matrix_from_vector(angles[..., None] * axis), tip)
         depths = targets.depths(targets.placed(tips)[:, :, None], feet, ground, clip.up)[..., 0] - targets.sink
         feet = (depths > ROUNDING * clip.leg) & (angles < room)
         if not feet.any():
             break
-        angles = np.minimum(angles + np.where(feet, _rise_angles(tips, axis, up, depths), 0.0), room)
+        rises = _rise_angles(dot(tips, level), dot(tips, aside), depths)
+        angles = np.minimum(angles + np.where(feet, rises, 0.0), room)
     if not angles.any():
         return np.zeros(clip.ball.shape)
     angles = smooth_between(np.zeros(angles.shape), clip.fps, SLOW, angles, room)
@@ -96,13 +98,11 @@ def _bending(clip: Clip, sole: Sole) -> tuple[Array, Array]:
     return unit(cross(forward, up)), np.where(clip.has_toe & way.any(axis=-1), np.maximum(room, 0.0), 0.0)
 
 
-def _rise_angles(tips: Array, axis: Array, up: Array, heights: Array) -> Array:
-    """By how much `tips` (F, L, 3) turn about the unit vectors `axis` (F, L, 3) to rise by `heights` (F, L) along `up`
-    (F, L, 3); pi where they cannot rise so far.
+def _rise_angles(level: Array, aside: Array, heights: Array) -> Array:
+    """By how much tips turn to rise by `heights` (F, L); pi where they cannot rise so far.
 
-    The height of a tip that turns by an angle is middle + swing * cos(angle - best).
+    A tip that turns by an angle has the height level * cos(angle) + aside * sin(angle), but for a constant.
     """
-    level, aside = dot(tips - dot(tips, axis)[..., None] * axis, up), dot(cross(axis, tips), up)
     swing, best = np.hypot(level, aside), np.arctan2(aside, level)
     share = (level + heights) / np.maximum(swing, 1e-300)
     return np.where(share < 1.0, np.maximum(best - np.arccos(np.clip(share, -1.0, 1.0)), 0.0), np.pi)
