@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..mesh import Mesh, crossed
-from ..rotations import cross, dot, inverse_of, length_of, move_points, turn_vectors, unit
+from ..rotations import cross, inverse_of, length_of, move_points, turn_vectors, unit
 from .query import Support
 
 # The cost of a level is its distance (leg lengths) and the following. A level with less than a leg of room over it
