@@ -202,7 +202,8 @@ def _plant_round(
     leads to its beginning. On a ground that moves nothing comes back.
     """
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
-    loop = None if plan.locked.any() or may_move(ground) else frames_of_loop(clip)
+    follow = ~plan.locked[~settings.touching(clip)]
+    loop = frames_of_loop(clip) if follow.any() and not may_move(ground) else None
     if loop is None:
         return plan
     frames, own = loop

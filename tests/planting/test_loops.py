@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks
 from ik2bone.held import find_pose_starts
 from ik2bone.loops import frames_of_loop
@@ -88,3 +89,9 @@ def test_poses_of_a_loop_on_twos_stay_held() -> None:
     plan = plant(twos, HILLS)
     assert np.abs(plan.rotations[2:32:2] - plan.rotations[3:33:2]).max() == 0.0
     assert seam(twos, planted(twos, plan)) < 0.003
+
+
+def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
+    legs = {name: np.concatenate([getattr(LOOP, name)] * 2, axis=1) for name in ARRAYS}
+    raised = LOOP.having(**legs, has_toe=np.repeat(LOOP.has_toe, 2), is_hand=np.array([False, False, True, True]))
+    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
