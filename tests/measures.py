@@ -15,6 +15,7 @@ flexion            how much more the straighter knee is bent than the straighter
 flexion_high       95th percentile of this difference
 height             largest change of a ball's height on judged frames: meaningful on the clip's own flat floor only
 reversals          turning points of the knees' angles without a counterpart in the source, see `reversals`
+seam               how far a joint of a loop jumps as its last frame gives way to its first; 0 for clips that are no loop
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ TURN = 2.0
 # A turning point of the source is the counterpart of one of the result within this time (s), in which reports also look
 # for pops.
 SAME_TURN = 0.1
+# The clip is a loop if no joint is farther from its first place than this on the last frame (leg lengths).
+SAME_POSE = 0.03
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Measures:
     flexion_high: float
     height: float
     reversals: int
+    seam: float = 0.0
 
 
 # The limits of a good planting: the column "good" of the measurements on which the planner's design is based.
@@ -230,7 +234,14 @@ def measure(before: Clip, after: Clip, ground, heel: Array) -> Measures:
         float(np.percentile(flexion, 95)),
         max((float(rise[a:b, i].max()) for i, a, b in spans), default=0.0),
         reversals(*knees, before.fps),
+        _seam(before, after),
     )
+
+
+def _seam(before: Clip, after: Clip) -> float:
+    own, planted = (np.concatenate([each.hip, each.knee, each.ankle, each.ball], axis=1) for each in (before, after))
+    gap, jump = (np.linalg.norm(ways[-1] - ways[0], axis=-1).max() / before.leg for ways in (own, planted - own))
+    return float(jump) if gap < SAME_POSE else 0.0
 
 
 def _largest_turn(matrices: Array) -> float:

@@ -264,14 +264,16 @@ class Clip:
             moved[name][..., :3, 3] += each
         return self.having(**moved)
 
-    def cut(self, frames: slice) -> Clip:
-        """The same clip over some of its frames; the clip itself if these are all frames."""
+    def cut(self, frames: slice | Indices) -> Clip:
+        """The same clip over some of its frames, each as often as it is named; the clip itself if these are all frames.
+        """
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
         checks.part("frames", frames, self.frames)
         rows: dict[str, Any] = {name: getattr(self, name)[frames] for name in ARRAYS}
         if self.pose_starts is not None:
-            rows["pose_starts"] = np.maximum(self.pose_starts[frames] - range(self.frames)[frames][0], 0)
+            since = (np.arange(self.frames) - self.pose_starts)[frames]
+            rows["pose_starts"] = np.maximum(np.arange(len(since)) - since, 0)
         return self.having(**rows)
 
     def choose(self, limbs: Mask) -> Clip:

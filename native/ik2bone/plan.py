@@ -22,6 +22,7 @@ from .hips import FOLLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
+from .loops import frames_of_loop
 from .model import Plan
 from .notes import Note
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, tell_short, toe_off_nears
@@ -194,6 +195,24 @@ def _plant_motion(
     )
 
 
+def _plant_round(
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Plan:
+    """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
+    leads to its beginning. On a ground that moves nothing comes back.
+    """
+    plan = _plant_motion(keep, clip, ground, settings, sole, offset)
+    follow = ~plan.locked[~settings.touching(clip)]
+    loop = frames_of_loop(clip) if follow.any() and not may_move(ground) else None
+    if loop is None:
+        return plan
+    frames, own = loop
+    ways = None if offset is None else offset[frames]
+    again = _plant_motion(Kept.of(), clip.cut(frames), ground, settings.cut(frames), plan.sole, ways)
+    # Notes count the frames of the clip itself.
+    return replace(again.cut(own), notes=plan.notes)
+
+
 def _contacts_alone(
     clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> tuple[Mask, Mask] | None:
@@ -210,9 +229,9 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     as far as it can. Its hips move as on the second frame, each of the two with the strength of its frame.
     """
     if not starts_in_calibration_pose(clip):
-        return _plant_motion(keep, clip, ground, settings, sole, offset)
+        return _plant_round(keep, clip, ground, settings, sole, offset)
     later, after = keep(Clip.cut, clip, LATER), keep(cut_ground, ground, LATER)
-    plan = _plant_motion(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
+    plan = _plant_round(keep, later, after, settings.cut(LATER), sole, None if offset is None else offset[LATER])
     first, second = strength = settings.shares(clip.frames)[:2]
     hips = plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0)
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)

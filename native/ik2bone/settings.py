@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import checks
-from .arrays import Array, Mask
+from .arrays import Array, Indices, Mask
 from .clip import Clip
 from .contacts.spans import PARTS, STATES, Marks, Place
 from .kept import values_of
@@ -122,7 +122,7 @@ class Settings:
         """The direction (3,) along which surfaces are looked for; None if the nearest point counts."""
         return None if self.direction == "NEAREST" else clip.up
 
-    def cut(self, frames: slice) -> Settings:
+    def cut(self, frames: slice | Indices) -> Settings:
         """The same settings for some of the frames."""
         strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
         return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))

@@ -29,6 +29,7 @@ BODY = {
     "flexion_high": ("flexion 95", ".1f"),
     "height": ("height", ".4f"),
     "reversals": ("reversals", "d"),
+    "seam": ("seam", ".4f"),
     "plan_seconds": ("plan, s", ".2f"),
     "seconds": ("all, s", ".2f"),
 }

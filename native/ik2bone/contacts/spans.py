@@ -212,9 +212,9 @@ class Marks:
                 standing[rows, leg, part] = False
         return standing
 
-    def cut(self, frames: slice) -> Marks:
-        """The same marks on some of the frames."""
-        first = frames.indices(len(self.automatic))[0]
+    def cut(self, frames: slice | Indices) -> Marks:
+        """The same marks on some of the frames. Places count from the first of these."""
+        first = int(np.arange(len(self.automatic))[frames][0])
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
         return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
 

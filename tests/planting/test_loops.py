@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""A loop in place is planted so that it can be played over and over: its end leads to its beginning."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ik2bone.clip import ARRAYS
+from ik2bone.contacts.spans import Marks
+from ik2bone.held import find_pose_starts
+from ik2bone.loops import frames_of_loop
+from ik2bone.plan import Settings, plant
+from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted
+
+FPS = 30.0
+ROUND = round(CYCLE * FPS)
+LOOP = in_place(make_walk((ROUND + 1) / FPS, FPS).clip)
+GROUNDS = {
+    "hills": HILLS,
+    "slope": height_field(lambda x, _: 0.27 * x),
+    "step": height_field(lambda x, _: 0.18 * (x > -0.5)),
+}
+
+
+def seam(before, after) -> float:
+    """How far the joints of the last frame are from where those of the first are, less how far they are in `before`."""
+    paths = [np.concatenate([clip.hip, clip.knee, clip.ankle, clip.ball], axis=1) for clip in (before, after)]
+    offsets = paths[1] - paths[0]
+    return float(np.linalg.norm(offsets[-1] - offsets[0], axis=-1).max()) / before.leg
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+def test_the_last_pose_of_a_loop_is_planted_where_the_first_is(ground, contacts) -> None:
+    plan = plant(LOOP, ground, Settings(contacts=contacts))
+    assert not plan.locked.any()
+    assert seam(LOOP, planted(LOOP, plan)) < 0.003
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
+    begins = ROUND // 3
+    order = (np.arange(ROUND + 1) + begins) % ROUND
+    whole, rest = (planted(clip, plant(clip, ground)) for clip in (LOOP, LOOP.cut(order)))
+    same = whole.cut(order)
+    for name in ("hip", "knee", "ankle", "ball"):
+        assert np.abs(getattr(rest, name) - getattr(same, name)).max() < 0.004 * LOOP.leg
+
+
+def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
+    frames, own = frames_of_loop(LOOP)
+    assert (frames[own] == np.arange(LOOP.frames)).all()
+    assert (np.diff(frames) % ROUND == 1).all()
+    assert frames_of_loop(LOOP.cut(slice(0, -3))) is None
+    assert frames_of_loop(make_walk((ROUND + 1) / FPS, FPS).clip) is None
+    assert frames_of_loop(LOOP.cut(np.zeros(10, int))) is None
+    assert frames_of_loop(LOOP.cut(slice(0, 1))) is None
+
+
+def test_notes_of_a_loop_count_its_own_frames() -> None:
+    def ends(points, down):
+        hits, normals, found = FLAT(points, down)
+        return hits, normals, found & (points[:, 0] < -0.2)
+
+    notes = {note.code: note.data for note in plant(LOOP, ends).notes}
+    assert 0 < notes["no_surface_frames"]["frames"] <= LOOP.frames
+
+
+def test_settings_of_single_frames_hold_on_these_frames_of_a_loop() -> None:
+    strength, forbidden = np.linspace(0.0, 1.0, LOOP.frames), np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    forbidden[20:24] = True
+    marks = Marks(np.zeros_like(forbidden), np.zeros_like(forbidden), forbidden)
+    plan = plant(LOOP, HILLS, Settings(strength=strength, marks=marks))
+    assert (plan.strength == strength).all()
+    assert plan.contacts.any() and not plan.contacts[forbidden].any()
+    moved = plant(LOOP, HILLS).hips_offset
+    assert np.abs(plan.hips_offset[0]).max() == 0.0 and np.abs(moved[0]).max() > 0.01
+
+
+def test_hips_that_an_earlier_plan_of_a_loop_moved_stay() -> None:
+    first = plant(LOOP, HILLS)
+    again = plant(LOOP, HILLS, offset=np.repeat(first.hips_offset[:, None], LOOP.legs, axis=1))
+    assert np.abs(again.rotations - first.rotations).max() < 1e-9 and not again.hips_offset.any()
+
+
+def test_poses_of_a_loop_on_twos_stay_held() -> None:
+    twos = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
+    assert find_pose_starts(twos) is not None
+    plan = plant(twos, HILLS)
+    assert np.abs(plan.rotations[2:32:2] - plan.rotations[3:33:2]).max() == 0.0
+    assert seam(twos, planted(twos, plan)) < 0.003
+
+
+def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
+    legs = {name: np.concatenate([getattr(LOOP, name)] * 2, axis=1) for name in ARRAYS}
+    raised = LOOP.having(**legs, has_toe=np.repeat(LOOP.has_toe, 2), is_hand=np.array([False, False, True, True]))
+    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
