@@ -155,7 +155,7 @@ def _plant_motion(
             settings, marks=settings.marks.compared(*alone, clip.pose_starts) if alone else settings.marks
         )
     floor, body = settings.only(*GROUND), settings.only(*BODY)
-    sole = keep(lay_palms, clip, sole or keep(_measure_on, clip, ground, settings.only("direction")), ground, floor)
+    sole = _find_sole(keep, clip, ground, settings, sole)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
@@ -203,12 +203,13 @@ def _plant_round(
     """
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
     follow = ~plan.locked[~settings.touching(clip)]
-    loop = frames_of_loop(clip) if follow.any() and not may_move(ground) else None
+    loop = keep(frames_of_loop, clip) if follow.any() and not may_move(ground) else None
     if loop is None:
         return plan
     frames, own = loop
-    ways = None if offset is None else offset[frames]
-    again = _plant_motion(Kept.of(), clip.cut(frames), ground, settings.cut(frames), plan.sole, ways)
+    sole, ways = _find_sole(keep, clip, ground, settings, sole), None if offset is None else offset[frames]
+    inner = keep(Kept.of, clip)
+    again = _plant_motion(inner, inner(Clip.cut, clip, frames), ground, settings.cut(frames), sole, ways)
     # Notes count the frames of the clip itself.
     return replace(again.cut(own), notes=plan.notes)
 
@@ -237,6 +238,12 @@ def _plant(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sol
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
     turns, targets, miss = _plant_pose(clip, plan.sole, ground, settings, moved)
     return plan.led_by(turns, hips, targets, miss, strength[:1]).noting("calibration_pose")
+
+
+def _find_sole(keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None) -> Sole:
+    """The `sole` that is given, else the one that is measured; with the palms of hands."""
+    sole = sole or keep(_measure_on, clip, ground, settings.only("direction"))
+    return keep(lay_palms, clip, sole, ground, settings.only(*GROUND))
 
 
 def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:

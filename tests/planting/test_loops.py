@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ik2bone import plan as stages
 from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks
 from ik2bone.held import find_pose_starts
 from ik2bone.loops import frames_of_loop
 from ik2bone.plan import Settings, plant
+from test_again import values
 from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted
 
 FPS = 30.0
@@ -95,3 +97,19 @@ def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
     legs = {name: np.concatenate([getattr(LOOP, name)] * 2, axis=1) for name in ARRAYS}
     raised = LOOP.having(**legs, has_toe=np.repeat(LOOP.has_toe, 2), is_hand=np.array([False, False, True, True]))
     assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
+
+
+@pytest.mark.parametrize(
+    "other", [{"strength": 0.5}, {"max_drop": 0.01}, {"contacts": "ALWAYS"}, {"direction": "NEAREST"}]
+)
+def test_a_second_plan_of_a_loop_is_that_of_a_fresh_run(other) -> None:
+    first = plant(LOOP, HILLS)
+    assert values(plant(LOOP, HILLS, Settings(**other), previous=first)) == values(
+        plant(LOOP, HILLS, Settings(**other))
+    )
+
+
+def test_a_second_plan_of_a_loop_holds_feet_as_the_first(monkeypatch) -> None:
+    first = plant(LOOP, HILLS)
+    monkeypatch.setattr(stages, "stand", None)
+    plant(LOOP, HILLS, Settings(strength=0.5), previous=first)
