@@ -15,7 +15,7 @@ flexion            how much more the straighter knee is bent than the straighter
 flexion_high       95th percentile of this difference
 height             largest change of a ball's height on judged frames: meaningful on the clip's own flat floor only
 reversals          turning points of the knees' angles without a counterpart in the source, see `reversals`
-seam               how far a joint of a loop jumps as its last frame gives way to its first; 0 for clips that are no loop
+seam               how far a joint of a loop jumps as its last frame gives way to its first; 0 if the clip is no loop
 """
 
 from __future__ import annotations
