@@ -265,7 +265,7 @@ class Clip:
         return self.having(**moved)
 
     def cut(self, frames: slice | Indices) -> Clip:
-        """The same clip over some of its frames, each as often as it is named; the clip itself if these are all frames."""
+        """The same clip over some of its frames, each as often as it is named; the clip itself if they are all."""
         if isinstance(frames, slice) and frames.indices(self.frames) == (0, self.frames, 1):
             return self
         checks.part("frames", frames, self.frames)
