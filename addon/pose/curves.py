@@ -3,7 +3,7 @@
 
 import re
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -127,16 +127,12 @@ def _parts(path: str) -> tuple[str | None, str | None]:
     return (match[1], match[2]) if match else (None, None)
 
 
-def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[object]:
-    """Make the armature play within the context only the curves that move these bones and the object.
-
-    Blender copies a whole action to evaluate it, and evaluates all of its curves on every frame. Afterwards Blender
-    evaluates the armature again in the user's scene, which resets a pose set by hand.
+def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[None]:
+    """Make the armature play within the context only the curves that move these bones and the object: Blender evaluates
+    all others on every frame, too.
     """
-    playing = actions.assigned(armature)
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-    idle = actions.idle_rows(playing, lambda path: _bone_of(path) in bones) if playing.action else []
-    return actions.copy_playing(armature, playing, idle) if idle else nullcontext()
+    return actions.muting(actions.curves_of(actions.assigned(armature)), lambda path: _bone_of(path) not in bones)
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:

@@ -84,7 +84,7 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
         on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
     paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
-    backup = actions.copy(assignment, () if paths is None else actions.idle_rows(assignment, paths.__contains__))
+    backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
     undo.callback(bpy.data.actions.remove, backup.action)

@@ -21,6 +21,8 @@
 #define LEAST_GAP 1e-7
 /* A round goes at most this share of the way to the nearest point where a slack or a multiplier is zero. */
 #define SHORT_OF_BOUND 0.995
+/* The share of a number under which others are less than it in spite of rounding. */
+#define NEARLY 0.999
 /* Each row of scratch memory has this many zeros before the first sample and after the last. */
 #define BESIDE 2
 #define ROWS 11
@@ -138,7 +140,10 @@ step(Problem *p, double target)
         Bound *at = &p->bound[b];
         at->slack_way = at->sign * p->way[at->sample];
         at->dual_way = (target - at->dual * at->slack_way) / at->slack - at->dual;
-        pace = larger(pace, larger(-at->slack_way / at->slack, -at->dual_way / at->dual));
+        /* Divisions take most of a round, and few quotients may be the largest. */
+        if (-at->slack_way > NEARLY * pace * at->slack || -at->dual_way > NEARLY * pace * at->dual) {
+            pace = larger(pace, larger(-at->slack_way / at->slack, -at->dual_way / at->dual));
+        }
     }
     share = SHORT_OF_BOUND / pace;
     for (size_t k = 0; k < p->count; k++) {

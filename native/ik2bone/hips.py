@@ -74,7 +74,10 @@ def hips_offset(
 
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)
-        return smooth_between(wish, clip.fps, SLOW, lowest, np.maximum(highs.min(axis=1), bound))
+        ceiling = np.maximum(highs.min(axis=1), bound)
+        height = smooth_between(wish, clip.fps, SLOW, ceiling=ceiling)
+        # Few hips come down to `lowest`. Where they do not, it plays no part, and another limit gives the same bits.
+        return height if (height >= lowest).all() else smooth_between(wish, clip.fps, SLOW, lowest, ceiling)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     first = height = height_within(own)

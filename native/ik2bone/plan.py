@@ -159,7 +159,7 @@ def _plant_motion(
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
-    room, early = keep(_find_room, clip, sole, held, body)
+    room, early = keep(_find_room, clip, sole, held, settings.only(*GROUND, "gives_way"))
     hips = keep(_find_hips, clip, held, body, early, moves)
     # How far an earlier plan has moved the hip joints beyond the move of the hips that this plan finds.
     given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
@@ -167,12 +167,12 @@ def _plant_motion(
         given = flowing_ways(given, clip.pose_starts, clip.fps)
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
-    reached, pitch = keep(_within_reach, clip, held, body, way, room, early)
-    toes, short = keep(_lay_toes, clip, sole, reached, body, ground)
+    reached, pitch = keep(_within_reach, clip, held, floor, way, room, early)
+    toes, short = keep(_lay_toes, clip, sole, reached, floor, ground)
     contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
     asked = settings.counts(clip)
-    rises = held.standing & _may_rise(clip, held, body) & asked
+    rises = held.standing & _may_rise(clip, held, floor) & asked
     notes = [*notes, *tell_heels(strength[:, None] * pitch, rises, early)]
     notes += tell_toes(short & (strength > 0.0)[:, None] & asked)
     toes = quaternion_from_vector(strength[:, None, None] * toes)

@@ -331,18 +331,6 @@ def test_a_second_run_reads_each_curve_once_before_and_once_after(bpy, walker, s
     assert set(Counter(read).values()) == {2}
 
 
-@pytest.mark.parametrize("more", [0, 1])
-def test_keys_are_proven_without_the_others_where_these_are_many(bpy, walker, slope, addon, monkeypatch, more):
-    actions, copies = addon("keys.actions"), []
-    copy_playing = actions.copy_playing
-    monkeypatch.setattr(actions, "copy_playing", lambda *given: copies.append(given) or copy_playing(*given))
-    for number in range(actions.MANY + more):
-        path = f'pose.bones["prop.{number}"].location'
-        actions.curves_of(actions.assigned(walker)).ensure(path, 0, "").keyframe_points.insert(1, number)
-    plant(bpy)
-    assert len(copies) == more and addon("keys.actions").assigned(walker).action.name == "walk.planted"
-
-
 def test_memory_is_bounded(bpy, walker, slope, addon, monkeypatch):
     addon("bounded").forget()
     plant(bpy)

@@ -28,6 +28,7 @@ OTHER = {
     "use_slope": {"use_slope": False},
     "max_slope": {"max_slope": 0.1},
     "max_drop": {"max_drop": 0.01},
+    "max_drop beyond": {"max_drop": 0.3},
     "gives_way": {"gives_way": "HIPS"},
     "strength": {"strength": 0.5},
     "strength over time": {"strength": np.linspace(0.0, 1.0, CLIP.frames)},
@@ -127,6 +128,13 @@ def test_what_settings_do_not_change_is_not_asked_for_again() -> None:
     for slope in (0.1, 0.2, 0.3):
         plan = plant(CLIP, counted, Settings(max_slope=slope), previous=plan)
     assert len(plan.kept.results) == kept
+
+
+def test_a_limit_that_hips_do_not_come_down_to_has_only_them_found_again() -> None:
+    first = plant(CLIP, HILLS)
+    before = dict(first.kept.results)
+    second = plant(CLIP, HILLS, Settings(max_drop=0.3), previous=first)
+    assert {name for name, result in second.kept.results.items() if result is not before[name]} == {"_find_hips"}
 
 
 @pytest.mark.parametrize("name", ["thigh", "foot", "ball"])
