@@ -137,6 +137,21 @@ def test_a_surface_that_is_hidden_now_and_shows_on_other_frames_is_told(
     assert any(sentence in warning for warning in outcome.warnings) == told
 
 
+@pytest.mark.parametrize("disabled", ["object", "collection"])
+def test_a_disabled_part_of_the_chosen_collection_is_no_ground_in_a_second_run_either(bpy, walker, slope, disabled):
+    ground, inner = (bpy.data.collections.new(name) for name in ("Ground", "Inner"))
+    bpy.context.scene.collection.children.link(ground)
+    ground.children.link(inner)
+    bridge = biped.make_slope(bpy, "Bridge", height=0.2)
+    for ob, collection in ((slope, ground), (bridge, inner)):
+        bpy.context.scene.collection.objects.unlink(ob)
+        collection.objects.link(ob)
+    (bridge if disabled == "object" else inner).hide_viewport = True
+    for _ in range(2):
+        plant(bpy, surface="Ground")
+        assert record_of(walker)["report"]["surfaces"] == ["Slope"]
+
+
 def test_keys_lie_on_whole_frames_of_the_action_cut_to_the_preview_range(bpy, walker, slope):
     for curve in fingerprint.curves_of(walker.animation_data.action):
         for point in curve.keyframe_points:
