@@ -73,6 +73,18 @@ def test_corrections_too_small_for_a_quaternion_of_the_nla_are_shown_too(bpy, wa
     assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
 
 
+@pytest.mark.parametrize("state", ["locked", "modified"])
+def test_toes_are_laid_whatever_keeps_keys_out_of_the_curves_of_the_source(bpy, walker, slope, state):
+    for curve in (c for c in fingerprint.curves_of(walker.animation_data.action) if '"toe.' in c.data_path):
+        curve.lock = state == "locked"
+        if state == "modified":
+            curve.modifiers.new("CYCLES")
+    expected = planted_anew(bpy, walker, {})
+    plant(bpy, **LAYER)
+    np.testing.assert_allclose(poses(bpy, walker), expected, atol=1e-3)
+    assert not any("not laid on the ground" in sentence for sentence in told(walker))
+
+
 def test_the_pose_shows_at_once(bpy, walker, slope):
     plant(bpy, **LAYER)
     seen = np.array([bone.matrix for bone in walker.pose.bones])
