@@ -249,6 +249,18 @@ def test_the_panel_s_settings_name_only_objects_of_their_scene(bpy, walker, slop
     assert (settings.surface_object, settings.surface_collection) == (None, collection)
 
 
+def test_the_panel_s_collection_is_planted_on_even_if_an_object_has_its_name(bpy, walker, slope, addon):
+    settings, collection = bpy.context.scene.ik2bone, bpy.data.collections.new("Slope")
+    bpy.context.scene.collection.children.link(collection)
+    for ob in (slope, biped.make_slope(bpy, "Bridge, new", height=0.2), biped.make_empty(bpy, "Light")):
+        collection.objects.link(ob)
+    settings.surface_collection = collection
+    for _ in range(2):
+        plant(bpy, surface=addon("properties").surface_name(settings))
+        assert record_of(walker)["report"]["surfaces"] == ["Slope", "Bridge, new"]
+        assert (settings.surface_object, settings.surface_collection) == (None, collection)
+
+
 def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, addon):
     settings = bpy.context.scene.ik2bone
     settings.surface_object, settings.use_hips, settings.contacts = slope, False, "ALWAYS"
