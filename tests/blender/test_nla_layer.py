@@ -265,6 +265,27 @@ def test_several_runs_add_up_as_in_a_new_action(bpy, walker, slope, runs):
     assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
 
 
+@pytest.mark.parametrize("modes", [("QUATERNION", "XYZ"), ("ZYX", "QUATERNION"), ("QUATERNION", "AXIS_ANGLE")])
+def test_a_layer_is_planted_again_in_another_rotation_mode(bpy, slope, modes):
+    walker = biped.make_walker(bpy, mode=modes[0])
+    plant(bpy, **LAYER)
+    thigh = walker.pose.bones["thigh.L"]
+    thigh.rotation_mode = modes[1]
+    plant(bpy, **LAYER)
+    again = poses(bpy, walker)
+    bpy.ops.ik2bone.restore()
+    plant(bpy, **LAYER)
+    np.testing.assert_allclose(poses(bpy, walker), again, atol=1e-6)
+    thigh.rotation_mode = modes[0]
+    bpy.ops.ik2bone.restore()
+    expected = planted_anew(bpy, walker, {})
+    thigh.rotation_mode = modes[1]
+    plant(bpy, **LAYER)
+    thigh.rotation_mode = modes[0]
+    plant(bpy, **LAYER)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
 def test_what_the_user_has_set_of_the_strip_stays(bpy, walker, slope):
     plant(bpy, **LAYER)
     (strip,) = layers_of(walker)
