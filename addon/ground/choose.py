@@ -58,7 +58,7 @@ def _named_surfaces(context: Context, armature: Object, name: str) -> list[Objec
         raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
     if chosen.type != "MESH" and not _holds_ground(chosen.instance_collection, bone_shapes()):
         raise Refusal(f"surface '{name}' shows a collection without meshes to plant on")
-    if not _is_enabled(chosen, set(_enabled_in(context.view_layer.layer_collection))):
+    if chosen not in set(_enabled(context.view_layer.layer_collection)):
         raise Refusal(f"surface '{name}' is disabled in viewports, so it has no shape to plant on")
     return [chosen]
 
@@ -67,33 +67,33 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
     collection: Collection | None = bpy.data.collections.get(name)
     if collection is None:
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
-    inside, shapes = set(context.view_layer.objects), bone_shapes()
-    members = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
-    enabled = set(_enabled_in(context.view_layer.layer_collection))
-    found = [ob for ob in members if _is_enabled(ob, enabled) and not is_under(ob, armature)]
+    enabled, shapes = set(_enabled(context.view_layer.layer_collection)), bone_shapes()
+    members = (ob for ob in collection.all_objects if ob in enabled and _is_ground(ob, shapes))
+    found = [ob for ob in members if not is_under(ob, armature)]
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
-def _is_enabled(ob: Object, collections: set[Collection]) -> bool:
-    """Whether the object is enabled in viewports, in one of the enabled `collections`; others have no reliable shape.
+def _enabled(layer: LayerCollection) -> Iterator[Object]:
+    """The objects that viewports show on some frames, unless the eye hides them: only these have a reliable shape.
 
-    Keys and drivers may enable the object on other frames. Blender's `is_evaluated` is also set for a disabled object
-    that a property refers to, as the panel's setting does after a run.
+    Blender's `is_evaluated` is also set for disabled objects that a property refers to, as the panel's setting does
+    after a run.
     """
-    drivers = ob.animation_data.drivers if ob.animation_data else ()
-    paths = (curve.data_path for curve in (*actions.curves_of(actions.assigned(ob)), *drivers))
-    is_on = not ob.hide_viewport or "hide_viewport" in paths
-    return is_on and not collections.isdisjoint(ob.users_collection)
-
-
-def _enabled_in(layer: LayerCollection) -> Iterator[Collection]:
-    """The collections under one of a view layer that are neither excluded nor disabled in viewports."""
     if not layer.collection.hide_viewport:
-        yield from () if layer.exclude else (layer.collection,)
+        for ob in () if layer.exclude else layer.collection.objects:
+            if not ob.hide_viewport or _is_animated_in_hiding(ob):
+                yield ob
         for inner in layer.children:
-            yield from _enabled_in(inner)
+            yield from _enabled(inner)
+
+
+def _is_animated_in_hiding(ob: Object) -> bool:
+    """Whether keys or a driver hide and show the object in viewports."""
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    curves = (*actions.curves_of(actions.assigned(ob)), *drivers)
+    return any(curve.data_path == "hide_viewport" for curve in curves)
 
 
 def shows_collection(ob: Object) -> bool:
