@@ -44,8 +44,10 @@ def _names(context: Context, name: str) -> list[str]:
 
 
 def bone_shapes() -> set[Object]:
-    """The objects that are custom shapes of pose bones."""
-    return set().union(*(bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose))
+    """The objects that are custom shapes of pose bones, or that an importer made for that."""
+    imported = (each for each in bpy.data.collections if each.name.startswith(IMPORTER_COLLECTION))
+    shapes = (bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose)
+    return set().union(*shapes, *(collection.objects for collection in imported))
 
 
 def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
@@ -102,9 +104,7 @@ def shows_collection(ob: Object) -> bool:
 
 
 def _is_ground(ob: Object, shapes: set[Object]) -> bool:
-    if ob in shapes or any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
-        return False
-    if any(True for _ in deformers(ob)):
+    if ob in shapes or any(True for _ in deformers(ob)):
         return False
     return ob.type == "MESH" or (shows_collection(ob) and _holds_ground(ob.instance_collection, shapes))
 
