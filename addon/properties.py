@@ -180,9 +180,14 @@ class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
 
 
 def surface_name(settings: IK2BONE_Settings) -> str:
-    """The operator's `surface` that means the same as the settings' pointers: the object, else the collection."""
+    """The operator's `surface` that means the same as the settings' pointers: the object, else the collection.
+
+    A collection with the name of an object is given by its surfaces, because that name would mean the object.
+    """
     chosen = settings.surface_object or settings.surface_collection
-    return chosen.name if chosen else ""
+    if chosen is None or settings.surface_object or chosen.name not in settings.id_data.objects:
+        return chosen.name if chosen else ""
+    return ",".join(ob.name for ob in chosen.all_objects if ob.type == "MESH" or shows_collection(ob))
 
 
 def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:

@@ -201,10 +201,9 @@ def _replace(path: Path, write: Callable[[Path], Any]) -> None:
     try:
         write(beside)
         beside.replace(path)
-    except OSError:
+    finally:
         with suppress(OSError):
             beside.unlink()
-        raise
 
 
 def _write_bvh(path: str) -> None:

@@ -4,9 +4,10 @@
 from collections.abc import Iterator
 
 import bpy
-from bpy.types import Collection, Context, Object
+from bpy.types import Collection, Context, LayerCollection, Object
 
 from ..errors import Refusal, names_in
+from ..keys import actions
 from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
 
@@ -43,8 +44,10 @@ def _names(context: Context, name: str) -> list[str]:
 
 
 def bone_shapes() -> set[Object]:
-    """The objects that are custom shapes of pose bones."""
-    return set().union(*(bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose))
+    """The objects that are custom shapes of pose bones, or that an importer made for that."""
+    imported = (each for each in bpy.data.collections if each.name.startswith(IMPORTER_COLLECTION))
+    shapes = (bone_shapes_of(ob) for ob in bpy.data.objects if ob.pose)
+    return set().union(*shapes, *(collection.objects for collection in imported))
 
 
 def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
@@ -57,7 +60,7 @@ def _named_surfaces(context: Context, armature: Object, name: str) -> list[Objec
         raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
     if chosen.type != "MESH" and not _holds_ground(chosen.instance_collection, bone_shapes()):
         raise Refusal(f"surface '{name}' shows a collection without meshes to plant on")
-    if not _is_evaluated(context, chosen):
+    if chosen not in set(_enabled(context.view_layer.layer_collection)):
         raise Refusal(f"surface '{name}' is disabled in viewports, so it has no shape to plant on")
     return [chosen]
 
@@ -66,17 +69,33 @@ def _collection_surfaces(context: Context, armature: Object, name: str) -> list[
     collection: Collection | None = bpy.data.collections.get(name)
     if collection is None:
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
-    inside, shapes = set(context.view_layer.objects), bone_shapes()
-    members = [ob for ob in collection.all_objects if ob in inside and _is_ground(ob, shapes)]
-    found = [ob for ob in members if _is_evaluated(context, ob) and not is_under(ob, armature)]
+    enabled, shapes = set(_enabled(context.view_layer.layer_collection)), bone_shapes()
+    members = (ob for ob in collection.all_objects if ob in enabled and _is_ground(ob, shapes))
+    found = [ob for ob in members if not is_under(ob, armature)]
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
-def _is_evaluated(context: Context, ob: Object) -> bool:
-    """Whether the object's shape is evaluated, which it is not while the object is disabled in viewports."""
-    return bool(ob.evaluated_get(context.view_layer.depsgraph).is_evaluated)
+def _enabled(layer: LayerCollection) -> Iterator[Object]:
+    """The objects that viewports show on some frames, unless the eye hides them: only these have a reliable shape.
+
+    Blender's `is_evaluated` is also set for disabled objects that a property refers to, as the panel's setting does
+    after a run.
+    """
+    if not layer.collection.hide_viewport:
+        for ob in () if layer.exclude else layer.collection.objects:
+            if not ob.hide_viewport or _is_animated_in_hiding(ob):
+                yield ob
+        for inner in layer.children:
+            yield from _enabled(inner)
+
+
+def _is_animated_in_hiding(ob: Object) -> bool:
+    """Whether keys or a driver hide and show the object in viewports."""
+    drivers = ob.animation_data.drivers if ob.animation_data else ()
+    curves = (*actions.curves_of(actions.assigned(ob)), *drivers)
+    return any(curve.data_path == "hide_viewport" for curve in curves)
 
 
 def shows_collection(ob: Object) -> bool:
@@ -85,9 +104,7 @@ def shows_collection(ob: Object) -> bool:
 
 
 def _is_ground(ob: Object, shapes: set[Object]) -> bool:
-    if ob in shapes or any(collection.name.startswith(IMPORTER_COLLECTION) for collection in ob.users_collection):
-        return False
-    if any(True for _ in deformers(ob)):
+    if ob in shapes or any(True for _ in deformers(ob)):
         return False
     return ob.type == "MESH" or (shows_collection(ob) and _holds_ground(ob.instance_collection, shapes))
 

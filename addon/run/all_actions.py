@@ -46,9 +46,9 @@ def planting_each(
                     actions.put(strip, actions.assigned(armature))
                 undo.push(kept.pop_all())
         except Refusal as refusal:
-            refused[name] = str(refusal)
+            refused[name], kind = str(refusal), type(refusal)
     if not planted:
-        raise Refusal(f"none of the {len(every)} actions of {armature.name} can be planted: {name}: {refused[name]}")
+        raise kind(f"none of the {len(every)} actions of {armature.name} can be planted: {name}: {refused[name]}")
     if strips:
         # An action that is assigned again by undo needs the NLA to be off.
         on_error(undo, setattr, armature.animation_data, "use_nla", False)

@@ -16,7 +16,7 @@ from ik2bone.plan import Plan
 from ik2bone.rotations import inverse_of, nearest_rotations, turn_vectors, unit
 
 from ..errors import Hint, Refusal
-from ..keys import actions, combine, fcurves
+from ..keys import actions, combine, fcurves, rotations
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
 from ..keys.channels import Channel
@@ -134,19 +134,23 @@ class NlaLayer(Derived):
         return write_keys(assignment, self.task, channels, self.bounds, neutral)
 
     def _differences(self, corrected: list[Channel]) -> list[Channel]:
-        """The channels of the layer: differences between the corrected channels and the source's."""
+        """The channels of the layer: differences between the corrected channels and the source's.
+
+        Bones may also have rotations of another mode, which an earlier run wrote and this one resets.
+        """
         modes = {bone.name: bone.rotation_mode for bone in self.armature.pose.bones}
+        shown = {name: rotations.property_of(mode) for name, mode in modes.items()}
         turns = {
             old.bone: combine.turns_between(modes[old.bone], old.values, new.values)
             for old, new in zip(self.channels, corrected, strict=True)
-            if old.name != "location"
+            if old.name == shown[old.bone]
         }
         clip = self.before.clip.choose(self.task.body.chosen).cut(self.task.part)
         _make_attainable(self.task, clip, modes, turns)
         return [
-            old.with_values(new.values - old.values)
-            if old.name == "location"
-            else combine.difference(old, modes[old.bone], turns[old.bone])
+            combine.difference(old, modes[old.bone], turns[old.bone])
+            if old.name == shown[old.bone]
+            else old.with_values(new.values - old.values + combine.neutral(old))
             for old, new in zip(self.channels, corrected, strict=True)
         ]
 

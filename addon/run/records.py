@@ -5,6 +5,7 @@ Users and scripts may edit the text. The usable part of it is read, and a senten
 """
 
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -61,6 +62,8 @@ DECIMALS = 4
 NUMBERS = "<f4"
 # The greatest allowed nesting of JSON. Records are nested six deep; Python's JSON functions fail at some hundreds.
 DEEPEST, NESTED = 64, (dict, list)
+# The escape of a half of a surrogate pair in JSON.
+SURROGATE = re.compile(r"\\ud[89a-f]", re.IGNORECASE)
 # The largest number in single precision, and Blender's last frame.
 LARGEST, LAST_FRAME = 3.4e38, 1_048_574
 
@@ -183,6 +186,9 @@ def _parse(text: str) -> Any:
         level = [item for part in parts for item in part if isinstance(item, NESTED)]
     if any(level):
         raise too_deep
+    if SURROGATE.search(text):
+        # Halves of surrogate pairs are no text that Blender can show. They raise an error here, and whole pairs do not.
+        json.dumps(data, ensure_ascii=False).encode()
     return data
 
 

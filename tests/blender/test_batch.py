@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from pathlib import Path
 
 import biped
 import numpy as np
@@ -158,6 +159,7 @@ def test_names_that_are_no_utf_8_do_not_stop_the_others(command, files, monkeypa
 
 def test_a_stopped_run_leaves_no_report_and_no_half_file(addon, command, files, monkeypatch):
     def stop(path):
+        Path(path).write_text("BLENDER")
         raise KeyboardInterrupt
 
     monkeypatch.setitem(addon("batch.plant").WRITERS, ".blend", stop)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import biped
@@ -27,6 +28,7 @@ def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addo
 
     def refuse(path):
         if "walk" in path:
+            Path(path).write_text("HIERARCHY")
             raise RuntimeError("Error: Python: Traceback\nRuntimeError: the mesh is being edited\nLocation: here:1\n")
         write(path)
 
@@ -34,6 +36,7 @@ def test_what_an_exporter_cannot_write_is_told_and_does_not_stop_the_others(addo
     status, output = run(command, files, "walk.bvh", "model.glb", "--kind", "bvh")
     assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == ["model.bvh"]
     assert error_of(output) == "walk.bvh cannot be written: RuntimeError: the mesh is being edited"
+    assert not list(output.glob(".*"))
 
 
 @pytest.mark.parametrize("blocked", ["walk.blend", "walk.bvh", "walk.json"])

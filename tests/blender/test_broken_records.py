@@ -10,6 +10,7 @@ from planted import plant, record_of, refused
 
 DEEP = "[" * 100_000
 HUGE = "9" * 5_000
+LONE = '[{"bone": "\\ude00", "part": "ball", "start": 1, "end": 2}]'
 REPORT = {"leg": 1.0, "frames": [1, 5], "before": {"drift": 0.5}, "after": {"drift": 0.1}, "told": ["all well"]}
 
 
@@ -24,7 +25,15 @@ def row(**changes):
 
 @pytest.mark.parametrize(
     "text",
-    [DEEP, DEEP + "]" * len(DEEP), '{"contacts": ' + "[" * 900 + "]" * 900 + "}", '{"report": ' + HUGE + "}", "{", '"'],
+    [
+        DEEP,
+        DEEP + "]" * len(DEEP),
+        '{"contacts": ' + "[" * 900 + "]" * 900 + "}",
+        '{"report": ' + HUGE + "}",
+        '{"armature": "\\uD83D"}',
+        "{",
+        '"',
+    ],
 )
 def test_a_broken_record_stops_neither_panel_nor_restore_and_is_told_elsewhere(bpy, walker, slope, tmp_path, text):
     plant(bpy)
@@ -134,11 +143,20 @@ def test_contacts_in_a_file_that_are_not_right_are_refused_in_a_short_sentence(
     refused(bpy, message, "import_contacts", filepath=str(path))
 
 
-@pytest.mark.parametrize("text", [DEEP, "", "null", "NaN", HUGE, '{"contacts": ' * 100 + "}" * 100])
+@pytest.mark.parametrize("text", [DEEP, "", "null", "NaN", HUGE, '{"contacts": ' * 100 + "}" * 100, LONE])
 def test_a_file_that_is_no_list_of_contacts_is_refused(bpy, walker, slope, tmp_path, text):
     path = tmp_path / "contacts.json"
     path.write_text(text)
     refused(bpy, "these are no contacts: contacts: expected", "import_contacts", filepath=str(path))
+
+
+def test_names_beyond_the_basic_plane_are_read(bpy, walker, slope):
+    name = "foot \N{PAW PRINTS}"
+    walker.data.bones["foot.L"].name = name
+    plant(bpy)
+    bpy.ops.ik2bone.drag_contact(index=0, start=3, end=9)
+    plant(bpy, contacts="STORED")
+    assert record_of(walker)["report"]["feet"][0]["bone"] == name
 
 
 def test_a_byte_order_mark_is_read(bpy, walker, slope, tmp_path):

@@ -73,6 +73,18 @@ def test_corrections_too_small_for_a_quaternion_of_the_nla_are_shown_too(bpy, wa
     assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
 
 
+@pytest.mark.parametrize("state", ["locked", "modified"])
+def test_toes_are_laid_whatever_keeps_keys_out_of_the_curves_of_the_source(bpy, walker, slope, state):
+    for curve in (c for c in fingerprint.curves_of(walker.animation_data.action) if '"toe.' in c.data_path):
+        curve.lock = state == "locked"
+        if state == "modified":
+            curve.modifiers.new("CYCLES")
+    expected = planted_anew(bpy, walker, {})
+    plant(bpy, **LAYER)
+    np.testing.assert_allclose(poses(bpy, walker), expected, atol=1e-3)
+    assert not any("not laid on the ground" in sentence for sentence in told(walker))
+
+
 def test_the_pose_shows_at_once(bpy, walker, slope):
     plant(bpy, **LAYER)
     seen = np.array([bone.matrix for bone in walker.pose.bones])
@@ -250,6 +262,27 @@ def test_several_runs_add_up_as_in_a_new_action(bpy, walker, slope, runs):
     expected = planted_anew(bpy, walker, *runs)
     for given in runs:
         plant(bpy, **LAYER, **given)
+    assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
+
+
+@pytest.mark.parametrize("modes", [("QUATERNION", "XYZ"), ("ZYX", "QUATERNION"), ("QUATERNION", "AXIS_ANGLE")])
+def test_a_layer_is_planted_again_in_another_rotation_mode(bpy, slope, modes):
+    walker = biped.make_walker(bpy, mode=modes[0])
+    plant(bpy, **LAYER)
+    thigh = walker.pose.bones["thigh.L"]
+    thigh.rotation_mode = modes[1]
+    plant(bpy, **LAYER)
+    again = poses(bpy, walker)
+    bpy.ops.ik2bone.restore()
+    plant(bpy, **LAYER)
+    np.testing.assert_allclose(poses(bpy, walker), again, atol=1e-6)
+    thigh.rotation_mode = modes[0]
+    bpy.ops.ik2bone.restore()
+    expected = planted_anew(bpy, walker, {})
+    thigh.rotation_mode = modes[1]
+    plant(bpy, **LAYER)
+    thigh.rotation_mode = modes[0]
+    plant(bpy, **LAYER)
     assert apart(poses(bpy, walker), expected) < 2e-5 * LEG
 
 

@@ -137,6 +137,21 @@ def test_a_surface_that_is_hidden_now_and_shows_on_other_frames_is_told(
     assert any(sentence in warning for warning in outcome.warnings) == told
 
 
+@pytest.mark.parametrize("disabled", ["object", "collection"])
+def test_a_disabled_part_of_the_chosen_collection_is_no_ground_in_a_second_run_either(bpy, walker, slope, disabled):
+    ground, inner = (bpy.data.collections.new(name) for name in ("Ground", "Inner"))
+    bpy.context.scene.collection.children.link(ground)
+    ground.children.link(inner)
+    bridge = biped.make_slope(bpy, "Bridge", height=0.2)
+    for ob, collection in ((slope, ground), (bridge, inner)):
+        bpy.context.scene.collection.objects.unlink(ob)
+        collection.objects.link(ob)
+    (bridge if disabled == "object" else inner).hide_viewport = True
+    for _ in range(2):
+        plant(bpy, surface="Ground")
+        assert record_of(walker)["report"]["surfaces"] == ["Slope"]
+
+
 def test_keys_lie_on_whole_frames_of_the_action_cut_to_the_preview_range(bpy, walker, slope):
     for curve in fingerprint.curves_of(walker.animation_data.action):
         for point in curve.keyframe_points:
@@ -232,6 +247,18 @@ def test_the_panel_s_settings_name_only_objects_of_their_scene(bpy, walker, slop
     plant(bpy, surface="Ground")
     settings = bpy.context.scene.ik2bone
     assert (settings.surface_object, settings.surface_collection) == (None, collection)
+
+
+def test_the_panel_s_collection_is_planted_on_even_if_an_object_has_its_name(bpy, walker, slope, addon):
+    settings, collection = bpy.context.scene.ik2bone, bpy.data.collections.new("Slope")
+    bpy.context.scene.collection.children.link(collection)
+    for ob in (slope, biped.make_slope(bpy, "Bridge, new", height=0.2), biped.make_empty(bpy, "Light")):
+        collection.objects.link(ob)
+    settings.surface_collection = collection
+    for _ in range(2):
+        plant(bpy, surface=addon("properties").surface_name(settings))
+        assert record_of(walker)["report"]["surfaces"] == ["Slope", "Bridge, new"]
+        assert (settings.surface_object, settings.surface_collection) == (None, collection)
 
 
 def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, addon):

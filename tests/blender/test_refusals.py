@@ -257,7 +257,10 @@ def test_an_infinite_key(bpy, walker, ground):
     refused(bpy, "bone hips has a pose that is infinite or not a number on frame 10")
 
 
-def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground):
+@pytest.mark.parametrize("is_setting", [False, True])
+def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground, is_setting):
+    if is_setting:
+        bpy.context.scene.ik2bone.surface_object = ground
     ground.hide_viewport = True
     refused(bpy, "surface 'Slope' is disabled in viewports", surface="Slope")
     collection = bpy.data.collections.new("Ground")

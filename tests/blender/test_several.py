@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import biped
@@ -195,15 +196,18 @@ def test_all_are_restored_at_once(bpy, pair):
         np.testing.assert_array_equal(heads(bpy, armature, FRAMES), source)
 
 
-@pytest.mark.parametrize("active", ["Other", "Slope"])
-def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, options, addon):
+@pytest.mark.parametrize(
+    ("active", "all_actions", "told"),
+    [("Other", False, ""), ("Slope", False, ""), ("Other", True, "none of the 1 actions of .* can be planted: .*: ")],
+)
+def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, all_actions, told, options, addon):
     sword = biped.make_bones(bpy, "Sword", [("blade", None, (0, 0, 0), (0, 0, 1))])
     sword.pose.bones["blade"].keyframe_insert("location", frame=1)
     before = fingerprint.of_action(sword.animation_data.action)
     _choose(bpy, bpy.data.objects[active], sword, *pair)
     found = addon("rig.armatures").find_armatures(bpy.context)
-    outcome = outcome_of(addon, bpy, found, options())
-    assert sum(warning.startswith("left out: Sword has no legs") for warning in outcome.warnings) == 1
+    outcome = outcome_of(addon, bpy, found, options(all_actions=all_actions))
+    assert sum(bool(re.match(f"left out: {told}Sword has no legs", warning)) for warning in outcome.warnings) == 1
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
     assert fingerprint.of_action(sword.animation_data.action) == before
     _choose(bpy, sword, sword, *pair)

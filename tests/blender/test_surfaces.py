@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 import biped
 import numpy as np
 import pytest
@@ -41,9 +43,11 @@ def _names(found):
 
 
 def test_every_visible_mesh_is_ground_unless_it_is_part_of_a_character(bpy, surfaces, armature):
-    for name in ("Hill", "Road", "Hidden", "Wire", "Bounds", "Body", "Skin", "Hat", "Hair", "Shape"):
+    for name in ("Hill", "Road", "Hidden", "Wire", "Bounds", "Body", "Skin", "Hat", "Hair", "Shape", "Icosphere"):
         _plane(bpy, name)
-    objects = bpy.data.objects
+    objects, shapes = bpy.data.objects, bpy.data.collections.new("glTF_not_exported.001")
+    bpy.context.scene.collection.children.link(shapes)
+    shapes.objects.link(objects["Icosphere"])
     bpy.context.view_layer.update()
     objects["Hidden"].hide_set(True)
     objects["Wire"].display_type, objects["Bounds"].display_type = "WIRE", "BOUNDS"
@@ -53,6 +57,24 @@ def test_every_visible_mesh_is_ground_unless_it_is_part_of_a_character(bpy, surf
     objects["Hair"].parent = objects["Body"]
     armature.pose.bones[0].custom_shape = objects["Shape"]
     assert _names(_find(bpy, surfaces, armature, "")) == ["Hill", "Road"]
+
+
+@pytest.mark.parametrize("name", ["", "Ground"])
+def test_the_time_to_choose_is_in_proportion_to_the_number_of_objects(bpy, surfaces, armature, name):
+    ground, mesh = bpy.data.collections.new("Ground"), _plane(bpy, "Plane").data
+    bpy.context.scene.collection.children.link(ground)
+    times = []
+    for count in (300, 3000):
+        while len(ground.objects) < count:
+            ground.objects.link(bpy.data.objects.new("Stone", mesh))
+        bpy.context.view_layer.update()
+        spent = []
+        for _ in range(5):
+            began = time.process_time()
+            assert len(surfaces.find_surfaces(bpy.context, armature, name)) >= count
+            spent.append(time.process_time() - began)
+        times.append(min(spent))
+    assert times[1] < 30 * times[0]
 
 
 def test_what_follows_the_armature_in_any_way_is_ground_only_by_its_own_name(bpy, surfaces, armature):

@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ik2bone.contacts.spans import Span, marks_of
 from ik2bone.plan import plant
+from ik2bone.settings import Settings
 from ik2bone.sole.measure import sole_points
 from ik2bone.targets.swing import clear
 from walk import height_field, make_walk, planted
@@ -54,6 +56,16 @@ def test_long_swing_follows_the_ground_below_it() -> None:
 def test_long_swing_is_lifted_over_what_is_in_its_way() -> None:
     clip = glider()
     assert depth(clip, plant(clip, RIDGES), RIDGES) < 0.02
+
+
+@pytest.mark.parametrize("fps", [1.0, 1e-3])
+def test_swings_of_few_frames_get_at_most_one_anchor_a_frame(fps) -> None:
+    clip = replace(make_walk(seconds=1.0).clip, fps=fps)
+    spans = [Span("left", "ball", start, start + 2, "enforced") for start in (0, clip.frames - 3)]
+    marks = marks_of(spans, ["left", "right"], 0, clip.frames)
+    plan = plant(clip, HILL, Settings(contacts="STORED", marks=marks))
+    frames = [anchor.stance.start for anchor in plan.targets.anchors if anchor.part == "swing"]
+    assert clip.frames - 8 < len(frames) == len(set(frames)) < clip.frames
 
 
 def test_long_lift_is_only_where_it_is_wanted() -> None:
