@@ -12,8 +12,8 @@ import numpy as np
 from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.detect import detect
-from ..contacts.stance import LEAST_CONTACT, ROLL, standing_core
-from ..curves import quantile, runs
+from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, standing_core
+from ..curves import column_runs, quantile, runs
 from ..notes import Note
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
@@ -188,8 +188,21 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
 
 
 def _contacts(clip: Clip) -> Mask:
-    """Contacts (F, L, 2) of ankles and balls, which need no sole."""
-    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
+    """Contacts (F, L, 2) of ankles and balls, which need no sole, on the frames that show how feet lie.
+
+    A ball that stops for a moment as the heel strikes, before it comes down, does not show that.
+    """
+    contacts = detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
+    heights, stands = clip.ball @ clip.up, contacts.any(axis=-1)
+    for leg, start, end in column_runs(~stands):
+        stands[start:end, leg] = 0 < start and end < clip.frames and end - start < 0.5 * STEP * clip.fps
+    for leg, start, end in column_runs(stands):
+        balls, height = contacts[start:end, leg, 1], heights[start:end, leg]
+        # A foot that strikes as the clip ends may not have come down yet.
+        strikes = end == clip.frames and end - start < STEP * clip.fps and contacts[:start, leg, 1].any()
+        if balls.any():
+            balls &= (not strikes) & (height <= quantile(height[balls], 0.5) + EVEN * clip.leg)
+    return contacts
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
