@@ -83,6 +83,33 @@ def test_balls_that_stop_as_heels_strike_do_not_show_the_sole(fps, seconds) -> N
     assert heel[flat][:, 2] == pytest.approx(0.0, abs=0.002)
 
 
+@pytest.mark.parametrize("back", [0.0, 0.1])
+def test_feet_that_turn_without_heel_strikes_have_heels_by_proportion(back) -> None:
+    """They step round in place under hips that turn evenly, by 0.7 radians a second, and stay level."""
+    ease, fps = EASES["quintic"], 24.0
+    time = 0.8 * np.arange(96)[:, None] / fps
+    number, phase = np.divmod(time + [0.0, 0.5], 1.0)
+    swing = np.clip((phase - 0.62) / 0.38, 0.0, 1.0)
+    feet, body = 0.9 * (number + ease(swing) + [0.31, -0.19]), 0.9 * np.broadcast_to(time, phase.shape)
+    (ahead, beside), (front, side) = (
+        np.array([[np.cos(way), np.sin(way), 0.0 * way], [-np.sin(way), np.cos(way), 0.0 * way]]).transpose(0, 2, 3, 1)
+        for way in (feet, body)
+    )
+    apart, up = np.array([[0.1], [-0.1]]), np.array([0.0, 0.0, 1.0])
+    ankle = apart * beside - back * ahead + (0.09 + 0.06 * np.sin(np.pi * swing[..., None]) ** 2) * up
+    ball, hip = ankle + 0.14 * ahead - 0.07 * up, apart * side + 0.95 * up
+    knee = ik2bone.solve(hip, hip + [0.1, 0.0, -0.5], hip + [0.0, 0.0, -0.98], ankle, pole=front).mid
+    sole = measure_sole(Clip.from_points(fps, hip, knee, ankle, ball))
+    assert sole.lengths[:, 0] == pytest.approx(1.3 * 0.14, abs=1e-3)
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0])
+def test_heel_strike_at_the_end_of_a_clip_counts_as_others(fps) -> None:
+    """Four seconds of a walk show each heel in few frames; the strikes are exact."""
+    heels = [measure_sole(make_walk(seconds, fps).clip).lengths[:, 0] for seconds in (4.0, 8.0)]
+    assert heels[0] == pytest.approx(heels[1], abs=1e-3)
+
+
 def test_sole_lies_under_heel_and_ball_of_a_flat_foot() -> None:
     """The feet of this walk are lifted by up to 0.006 where its legs do not reach."""
     sole = measure_sole(make_walk(seconds=6.0).clip)
