@@ -14,7 +14,7 @@ from ik2bone.ground.carrier import moved_by
 from ik2bone.plan import plant
 from ik2bone.rotations import matrix_from_vector
 from ik2bone.sole.measure import Sole, measure_sole, sole_points, with_own_floor
-from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
+from walk import ANKLE, BALL, FLAT, FOOT, make_keyed_walk, make_walk, planted
 
 WALK = make_walk(seconds=6.0, roll=0.4)
 # A frame of the walk on which both feet stand.
@@ -51,31 +51,11 @@ def test_cut_walk_has_the_soles_of_the_whole(cut) -> None:
     assert_alike(measure_sole(clip.cut(cut)), measure_sole(clip), clip.leg, 1e-6, 1e-3)
 
 
-def walk_that_stops_at_heel_strikes(fps: float, seconds: float) -> Clip:
-    """A slow walk of legs of length 1, as keyed with flat tangents: feet stop with their toes up by 25 degrees as heels
-    strike, and balls come down after that. Balls stand 0.02 over the sole, and heels lie 0.05 behind the ankles.
-    """
-    ease, number = EASES["quintic"], np.arange(round(seconds * fps))[:, None] / fps / 2.0 + [0.0, 0.5]
-    number, phase = np.divmod(number, 1.0)
-    swing, roll = (ease(np.clip(share, 0.0, 1.0)) for share in ((phase - 0.7) / 0.3, phase / 0.12))
-    pitch = np.where(phase < 0.7, 1.0 - roll, swing) * np.radians(25.0)
-    cos, sin, zero = np.cos(pitch), np.sin(pitch), 0.0 * pitch
-    heel = np.stack([0.7 * (number + swing), zero + [0.1, -0.1], 0.08 * np.sin(np.pi * swing) ** 2], axis=-1)
-    ankle, ball = (
-        heel + np.stack([cos * ahead - sin * over, zero, sin * ahead + cos * over], axis=-1)
-        for ahead, over in ((0.05, 0.09), (0.19, 0.02))
-    )
-    middle = 0.7 * (number + phase).mean(axis=1, keepdims=True) - 0.2
-    hip = np.stack([middle + zero, zero + [0.1, -0.1], 0.9 + zero], axis=-1)
-    knee = ik2bone.solve(hip, hip + [0.1, 0.0, -0.5], hip + [0.0, 0.0, -0.98], ankle, pole=[1.0, 0.0, 0.0]).mid
-    return Clip.from_points(fps, hip, knee, ankle, ball)
-
-
 @pytest.mark.parametrize("fps", [24.0, 60.0])
 @pytest.mark.parametrize("seconds", [5.3, 6.2, 7.3])
 def test_balls_that_stop_as_heels_strike_do_not_show_the_sole(fps, seconds) -> None:
     """Some of the clips end in such a strike."""
-    clip = walk_that_stops_at_heel_strikes(fps, seconds)
+    clip = make_keyed_walk(fps, seconds)
     sole, flat = measure_sole(clip), clip.ball[..., 2] < 0.02 + 1e-6
     assert sole.source == ("clip's floor",) * 2
     assert sole.ball_height == pytest.approx([0.02, 0.02], abs=0.002)
