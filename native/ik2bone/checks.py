@@ -19,7 +19,8 @@ ROUNDING = 1e-5
 def number(name: str, value: Any, expected: str = "a number") -> float:
     """Return `value` as a float. Raises TypeError or ValueError if it is not a finite number."""
     # Readers of films give frame rates as fractions.
-    value = float(value) if isinstance(value, Fraction) else value
+    if isinstance(value, Fraction):
+        value = float(value) if abs(value) <= np.finfo(float).max else np.inf
     values = as_array(name, value, expected)
     if values.ndim or values.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected {expected}, got {_kind(value)}")

@@ -84,6 +84,8 @@ def plant(
         checks.kind(name, value, kinds, kind)
     if offset is not None:
         offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
+    if sole is not None:
+        checks.array("sole.ball_height", sole.ball_height, (clip.legs,))
     settings = settings or Settings()
     settings.check(clip)
     # A copy without cached lengths, because users may have edited the arrays since the clip computed them.

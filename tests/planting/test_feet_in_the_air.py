@@ -76,6 +76,21 @@ def test_feet_that_go_down_one_after_the_other_stand_between() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("fps", [30.0, 120.0])
+@pytest.mark.parametrize("rise", [0.15, 0.2, 0.27])
+def test_feet_on_high_steps_stand(fps, exact, rise) -> None:
+    """Feet that climb come from below, as lifted ones do, and lift little over the edges of such steps."""
+    number, phase = np.divmod(np.arange(int(6 * fps))[:, None] / fps + [0.0, 0.5], 1.0)
+    strides = number + EASES["quintic"](np.clip((phase - 0.6) / 0.4, 0.0, 1.0))
+    ball = np.stack([strides, np.broadcast_to([0.1, -0.1], strides.shape), 2.0 * rise * strides], axis=-1)
+    ball[:, 1] -= [0.5, 0.0, rise]
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact).any(axis=-1)
+    # The last stance may be the top of a jump that the end of the clip cuts off.
+    assert contacts[: int(5 * fps)][phase[: int(5 * fps)] < 0.59].all()
+    assert not contacts[(phase > 0.7) & (phase < 0.9)].any()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("fps", [30.0, 120.0])
 def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
     """It goes along ahead at 0.2 leg a second, as slow as a standing foot that slides."""
     ground, air, time = 0.45, 0.25, np.arange(int(6 * fps)) / fps

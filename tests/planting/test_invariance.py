@@ -10,7 +10,7 @@ import pytest
 from gaits import make_gait, on_treadmill
 from ik2bone import Clip, find_contacts, plant
 from ik2bone.rotations import median_point
-from walk import FLAT, HILLS, height_field, make_walk, overstretched
+from walk import FLAT, HILLS, height_field, make_keyed_walk, make_walk, overstretched
 
 ANGLES = np.radians([15.0, 45.0, 60.0])
 
@@ -104,6 +104,23 @@ def test_rounding_does_not_choose_which_of_two_feet_goes_which_way(seed) -> None
     clip = make_walk(seconds=3.0, fps=30.0, slide=0.05).clip
     rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
     assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rounding_does_not_tell_that_a_walk_along_a_contour_keeps_to_the_slope(seed) -> None:
+    """On a tightrope: the ground is as high under all stances, and all feet are as high over it."""
+    slope, clip = height_field(lambda x, y: 0.27 * y), make_keyed_walk(24.0, 4.0)
+    clip = clip.moved(np.broadcast_to(-clip.hip[:1] * [0.0, 1.0, 0.0], clip.hip.shape))
+    turn = _rotation(np.random.default_rng(seed))
+
+    def turned_slope(points, down):
+        hits, normals, found = slope(points @ turn, down)
+        return hits @ turn.T, normals @ turn.T, found
+
+    joints = [getattr(clip, name) for name in ("hip", "knee", "ankle", "ball")]
+    plain = plant(Clip.from_points(clip.fps, *joints), slope)
+    plan = plant(Clip.from_points(clip.fps, *(joint @ turn.T for joint in joints), up=turn[:, 2]), turned_slope)
+    assert plan.hips_offset @ turn == pytest.approx(plain.hips_offset, abs=1e-4)
 
 
 def test_feet_of_the_mirror_image_step_aside_to_the_mirrored_side() -> None:

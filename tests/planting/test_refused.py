@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from ik2bone import Clip, Settings, plant
 from ik2bone.contacts.detect import find_contacts
 from ik2bone.contacts.spans import Marks, Place, no_marks
+from ik2bone.sole.measure import measure_sole
 from ik2bone.sole.skin import Skin
 from short_walk import LEG, POINTS, WALK, from_points
 from walk import FLAT
@@ -23,6 +25,7 @@ def _broken(name, value):
 
 SINGULAR = np.diag([1.0, 0.0, 1.0, 1.0])
 SKIN = Skin(np.zeros((4, 3)), np.zeros((0, 3)), np.eye(4), np.array([0.0, 0.0, 1.0]))
+ONE_FOOT = measure_sole(WALK).choose(np.array([True, False]))
 TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
 
 
@@ -47,6 +50,7 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
         ({"fps": 0}, ValueError, "fps: expected frames a second, more than 0 and up to 2000, got 0"),
         ({"fps": -24.0}, ValueError, "fps: expected frames a second"),
         ({"fps": np.inf}, ValueError, "fps: expected frames a second, got inf"),
+        ({"fps": Fraction(10**400)}, ValueError, "fps: expected frames a second, got inf"),
         ({"fps": "24"}, TypeError, "fps: expected frames a second, got '24'"),
         ({"scale": np.zeros((180, 2, 4, 3))}, ValueError, "scale: expected numbers other than zero"),
         ({"has_toe": [1, 0]}, TypeError, r"has_toe: expected booleans of shape \(2,\)"),
@@ -195,6 +199,7 @@ def test_what_is_no_clip_and_no_settings_is_told() -> None:
     ("given", "error", "words"),
     [
         ({"sole": 0.1}, TypeError, "sole: expected a Sole, got float"),
+        ({"sole": ONE_FOOT}, ValueError, r"sole.ball_height: expected shape \(2,\), got \(1,\)"),
         ({"offset": np.zeros((180, 3))}, ValueError, r"offset: expected shape \(180, 2, 3\), got \(180, 3\)"),
         ({"offset": np.full((180, 2, 3), np.nan)}, ValueError, "offset: expected finite numbers, got nan on frame 0"),
     ],

@@ -84,7 +84,18 @@ def test_ledge_hardly_longer_than_a_foot_is_found_near_by(side, ahead) -> None:
     assert ways[2:-1] == pytest.approx([ahead - 0.013] * len(ways[2:-1]), abs=0.005)
 
 
-@pytest.mark.parametrize("height", [0.025, 0.03, 0.035])
+@pytest.mark.parametrize("tread", [0.31, 0.33, 0.35])
+def test_toes_do_not_stand_in_risers_of_short_treads(tread) -> None:
+    """Feet are 0.294 long, and ends keep off edges by 0.03: there is no room for both. A heel may be over an edge."""
+    for edge in np.arange(6) * tread / 6:
+        stairs = height_field(lambda x, y, edge=edge: 0.1 * np.ceil((x - edge) / tread))
+        plan = plant(make_walk(seconds=4.0).clip, stairs)
+        balls = np.array([anchor.point[0] for anchor in plan.anchors if anchor.part == "ball"])
+        ahead = tread - np.mod(balls - edge, tread)
+        assert (ahead > plan.sole.lengths[0, 1] - 0.003).all()
+
+
+@pytest.mark.parametrize("height", [0.025, 0.03, 0.0325])
 def test_feet_that_do_not_look_for_better_places_would_find_none(monkeypatch, height) -> None:
     plain, looked, spared = search.Search, [], []
 

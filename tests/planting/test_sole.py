@@ -5,14 +5,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import ik2bone
 import numpy as np
 import pytest
+from gaits import EASES
 from ik2bone.clip import ARRAYS, Clip
 from ik2bone.ground.carrier import moved_by
 from ik2bone.plan import plant
 from ik2bone.rotations import matrix_from_vector
-from ik2bone.sole.measure import Sole, measure_sole, with_own_floor
-from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
+from ik2bone.sole.measure import Sole, measure_sole, sole_points, with_own_floor
+from walk import ANKLE, BALL, FLAT, FOOT, make_keyed_walk, make_walk, planted
 
 WALK = make_walk(seconds=6.0, roll=0.4)
 # A frame of the walk on which both feet stand.
@@ -47,6 +49,45 @@ def test_long_idle_at_another_height_does_not_move_the_sole(seconds, rise) -> No
 def test_cut_walk_has_the_soles_of_the_whole(cut) -> None:
     clip = WALK.clip
     assert_alike(measure_sole(clip.cut(cut)), measure_sole(clip), clip.leg, 1e-6, 1e-3)
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+@pytest.mark.parametrize("seconds", [5.3, 6.2, 7.3])
+def test_balls_that_stop_as_heels_strike_do_not_show_the_sole(fps, seconds) -> None:
+    """Some of the clips end in such a strike."""
+    clip = make_keyed_walk(fps, seconds)
+    sole, flat = measure_sole(clip), clip.ball[..., 2] < 0.02 + 1e-6
+    assert sole.source == ("clip's floor",) * 2
+    assert sole.ball_height == pytest.approx([0.02, 0.02], abs=0.002)
+    heel = sole_points(clip, sole)[:, :, 0]
+    assert heel[flat][:, 2] == pytest.approx(0.0, abs=0.002)
+
+
+@pytest.mark.parametrize("back", [0.0, 0.1])
+def test_feet_that_turn_without_heel_strikes_have_heels_by_proportion(back) -> None:
+    """They step round in place under hips that turn evenly, by 0.7 radians a second, and stay level."""
+    ease, fps = EASES["quintic"], 24.0
+    time = 0.8 * np.arange(96)[:, None] / fps
+    number, phase = np.divmod(time + [0.0, 0.5], 1.0)
+    swing = np.clip((phase - 0.62) / 0.38, 0.0, 1.0)
+    feet, body = 0.9 * (number + ease(swing) + [0.31, -0.19]), 0.9 * np.broadcast_to(time, phase.shape)
+    (ahead, beside), (front, side) = (
+        np.array([[np.cos(way), np.sin(way), 0.0 * way], [-np.sin(way), np.cos(way), 0.0 * way]]).transpose(0, 2, 3, 1)
+        for way in (feet, body)
+    )
+    apart, up = np.array([[0.1], [-0.1]]), np.array([0.0, 0.0, 1.0])
+    ankle = apart * beside - back * ahead + (0.09 + 0.06 * np.sin(np.pi * swing[..., None]) ** 2) * up
+    ball, hip = ankle + 0.14 * ahead - 0.07 * up, apart * side + 0.95 * up
+    knee = ik2bone.solve(hip, hip + [0.1, 0.0, -0.5], hip + [0.0, 0.0, -0.98], ankle, pole=front).mid
+    sole = measure_sole(Clip.from_points(fps, hip, knee, ankle, ball))
+    assert sole.lengths[:, 0] == pytest.approx(1.3 * 0.14, abs=1e-3)
+
+
+@pytest.mark.parametrize("fps", [24.0, 30.0, 60.0])
+def test_heel_strike_at_the_end_of_a_clip_counts_as_others(fps) -> None:
+    """Four seconds of a walk show each heel in few frames; the strikes are exact."""
+    heels = [measure_sole(make_walk(seconds, fps).clip).lengths[:, 0] for seconds in (4.0, 8.0)]
+    assert heels[0] == pytest.approx(heels[1], abs=1e-3)
 
 
 def test_sole_lies_under_heel_and_ball_of_a_flat_foot() -> None:

@@ -14,7 +14,7 @@ from ik2bone.plan import Settings, plant
 from ik2bone.report import contact_spans, figures
 from ik2bone.rotations import matrix_from_vector, move_points
 from ik2bone.sole.measure import measure_sole, with_own_floor
-from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
+from walk import FLAT, HILLS, height_field, in_place, make_keyed_walk, make_walk, planted
 
 FEET = ("left", "right")
 STEPS = height_field(lambda x, _: 0.15 * np.floor(x / 0.9))
@@ -297,6 +297,17 @@ def test_figure_that_hovers_for_a_moment_as_its_clip_ends_stands_on_no_spot(seco
     assert (NEVER in feet.notes) != stands
     stored = feet_that_stand(clip.moved(way), measure_sole(clip), "STORED", marked(clip, base=feet.standing))
     assert (stored.locked, stored.notes) == (feet.locked, feet.notes)
+
+
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+@pytest.mark.parametrize("seconds", [5.1, 6.1, 7.5])
+def test_balls_that_stop_as_heels_strike_are_not_pressed_down(fps, seconds) -> None:
+    """The first two clips end in such a strike, 0.1 s after it. Balls stop 0.08 over their places."""
+    clip = make_keyed_walk(fps, seconds)
+    plan = plant(clip, FLAT)
+    assert not plan.contacts[..., 1][clip.ball[..., 2] > 0.02 + 0.05].any()
+    assert plan.contacts[..., 1][clip.ball[..., 2] < 0.02 + 1e-6].mean() > 0.95
+    assert np.abs(planted(clip, plan).ball - clip.ball).max() < 0.02
 
 
 @pytest.mark.parametrize("roll", [0.6, 0.8])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import ik2bone
 import numpy as np
+from gaits import EASES
 from ik2bone.clip import Clip
 from ik2bone.rotations import level_part
 
@@ -57,6 +58,26 @@ def make_walk(seconds=5.0, fps=60.0, *, slide=0.0, noise=0.0, seed=0, scale=1.0,
     tip = ball + size * np.einsum("flij,j->fli", heading @ axes, [0.06, 0.0, 0.0])
     clip = Clip(fps, *matrices, toe=matrices_of(ball, heading @ axes), tip=tip)
     return Walk(clip, phase < STAND)
+
+
+def make_keyed_walk(fps: float, seconds: float) -> Clip:
+    """A slow walk of legs of length 1, as keyed with flat tangents: feet stop with their toes up by 25 degrees as heels
+    strike, and balls come down after that. Balls stand 0.02 over the sole, and heels lie 0.05 behind the ankles.
+    """
+    ease, number = EASES["quintic"], np.arange(round(seconds * fps))[:, None] / fps / 2.0 + [0.0, 0.5]
+    number, phase = np.divmod(number, 1.0)
+    swing, roll = (ease(np.clip(share, 0.0, 1.0)) for share in ((phase - 0.7) / 0.3, phase / 0.12))
+    pitch = np.where(phase < 0.7, 1.0 - roll, swing) * np.radians(25.0)
+    cos, sin, zero = np.cos(pitch), np.sin(pitch), 0.0 * pitch
+    heel = np.stack([0.7 * (number + swing), zero + [0.1, -0.1], 0.08 * np.sin(np.pi * swing) ** 2], axis=-1)
+    ankle, ball = (
+        heel + np.stack([cos * ahead - sin * over, zero, sin * ahead + cos * over], axis=-1)
+        for ahead, over in ((0.05, 0.09), (0.19, 0.02))
+    )
+    middle = 0.7 * (number + phase).mean(axis=1, keepdims=True) - 0.2
+    hip = np.stack([middle + zero, zero + [0.1, -0.1], 0.9 + zero], axis=-1)
+    knee = ik2bone.solve(hip, hip + [0.1, 0.0, -0.5], hip + [0.0, 0.0, -0.98], ankle, pole=[1.0, 0.0, 0.0]).mid
+    return Clip.from_points(fps, hip, knee, ankle, ball)
 
 
 def _rigid(hip, knee, ankle):

@@ -39,7 +39,7 @@ class Footprints:
 
     The first `SOLE` points lie under the sole: the standing point, beyond the heel, the middle, beyond the tip, and the
     two sides. There the ground may leave the plane of the sole by `room` (N, P). Over the others, behind and ahead, the
-    foot swings: there only ground that rises counts, and it has more `room`.
+    foot swings: there only ground that rises counts, and it has more `room`. The last point is the tip itself.
     """
 
     spans: tuple[Stance, ...]
@@ -144,18 +144,21 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     # Heel and tip keep this distance from edges, so that a rolling foot stays clear of them.
     heel, tip = (ball - lengths[:, 0] - EVEN)[:, None], (ball + lengths[:, 1] + EVEN)[:, None]
     zero = np.zeros((len(lengths), 1))
-    ahead = np.concatenate([zero, heel, 0.5 * (heel + tip), tip, zero, zero, heel - beyond, tip + beyond], axis=1)
+    sole = [zero, heel, 0.5 * (heel + tip), tip, zero, zero]
+    ahead = np.concatenate([*sole, heel - beyond, tip + beyond, tip - EVEN], axis=1)
     points = np.stack([ahead, 0.0 * ahead], axis=-1)
     points[:, SOLE - 2 : SOLE, 1] = np.stack([width, -width], axis=1)
-    return points, EVEN + APPROACH * np.concatenate([np.zeros((len(lengths), SOLE)), beyond, beyond], axis=1)
+    return points, EVEN + APPROACH * np.concatenate([*[zero] * SOLE, beyond, beyond, zero], axis=1)
 
 
 def unevenness(points: Array, room: Array, surface: Surface) -> Array:
     """The costs (...) of footprints in leg lengths, from their points (..., P, 2) and the `surface` (..., P) there. The
-    cost is 0 if no edge exceeds the `room` (..., P) of its point.
+    cost is 0 if no edge exceeds the `room` (..., P) of its point. Ground that rises into the tip costs twice: where a
+    tread is too short for heel and tip, the heel stands over its edge rather than the toes in the riser ahead.
     """
-    out = np.maximum((over_edge(points, surface) - room).max(axis=-1), 0.0)
-    return np.asarray(UNEVEN_COST * np.where(surface.gentle[..., 0], out, 1.0))
+    out = np.maximum(over_edge(points, surface) - room, 0.0)
+    most = out.max(axis=-1) + out[..., -1]
+    return np.asarray(UNEVEN_COST * np.where(surface.gentle[..., 0], most, 1.0))
 
 
 def over_edge(points: Array, surface: Surface) -> Array:

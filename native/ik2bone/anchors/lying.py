@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array, Mask
+from ..checks import ROUNDING
 from ..clip import Clip
 from ..contacts.steady import turned_about
 from ..curves import quantile
@@ -65,7 +66,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
     # Heights of the footholds, since heel points and ball joints differ in height over the sole.
     heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
-    keep = bool(np.ptp(rises) <= ALONG * heights)
+    keep = bool(np.ptp(rises) + ROUNDING * clip.leg <= ALONG * heights)
     if not keep and np.ptp(rises) > EVEN * clip.leg:
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
@@ -103,7 +104,7 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
     height = below @ clip.up
     hits, _, found = ask(ground, below, clip.up)
     over = np.where(found, height - hits @ clip.up, np.inf)
-    if found.all() and _spread(over) < ALONG * _spread(height):
+    if found.all() and _keep_to(over, height, clip.leg):
         return height - over + quantile(over[over <= quantile(over.ravel(), LOW_SHARE)], 0.5)
     return np.full(height.shape, sole.floor)
 
@@ -118,12 +119,19 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     # A single pose does not show on what floor it was made, and neither do hands.
     if clip.frames == 1 or not feet.any() or not found[:, feet].all():
         return clip
-    if _spread(over[:, feet]) >= ALONG * _spread(height[:, feet]):
+    if not _keep_to(over[:, feet], height[:, feet], clip.leg):
         return clip
     lift = np.where(feet, clip.floors[0] + dot(clip.ball - hits, normals) - height, 0.0)
     level = clip.moved(lift[..., None] * clip.up)
     normals = np.where(feet[:, None], normals, clip.up)
     return turned_about(level, level.ball, matrix_from_vector(shortest_turns(normals, clip.up)))
+
+
+def _keep_to(over: Array, heights: Array, leg: float) -> bool:
+    """Whether low feet keep to the ground much better than to a level: from their heights (F, L) over both. On ground
+    that is level under them rounding must not decide.
+    """
+    return _spread(over) + ROUNDING * leg < ALONG * _spread(heights)
 
 
 def _spread(heights: Array) -> float:

@@ -10,7 +10,7 @@ from ..arrays import Array, Mask
 from ..curves import column_runs, quantile, velocity
 from ..rotations import length_of
 from .paths import REST, WINDOWS, Feet, tremble
-from .stance import HASTY, LEAST_CONTACT, STEP, Stance, part_stances
+from .stance import HASTY, LEAST_CONTACT, STEP, Stance, half_step, part_stances
 
 # A path within this distance (leg lengths) of a straight line comes from a formula or an animator, and the part has
 # left on the first frame off the line. Paths in single precision, far from the origin, are as rough.
@@ -95,7 +95,7 @@ def _off_line(feet: Feet, run: Stance) -> int:
     """
     path = feet.given[: run.end + feet.half + 1, run.leg, run.part]
     count = max(round(LEAST_CONTACT * feet.fps), 3) + 1
-    first = max(run.end - round(0.5 * STEP * feet.fps), run.start + 2, count)
+    first = max(run.end - half_step(feet.fps), run.start + 2, count)
     if first > run.end:
         return 0
     # Each row holds the frames before one candidate. A line fitted to straight rows leaves no residue.

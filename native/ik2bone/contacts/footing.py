@@ -6,7 +6,7 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..curves import quantile
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
-from .stance import LEAST_CONTACT, STEP, Stance
+from .stance import LEAST_CONTACT, STEP, Stance, half_step
 
 # A spell has ground under it within this height (leg lengths) of the lowest spell of any foot nearby in time: treads of
 # stairs under two feet differ by this much. On rocks no other foot may be as low. There a foot stands while no lower
@@ -51,7 +51,7 @@ def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
     # This keeps steps: steps and hops begin upward, and on the way down stairs the other foot stands.
     least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
-    soon = max(1, round(0.5 * STEP * feet.fps))
+    soon = half_step(feet.fps)
     return [
         spell
         for spell in spells
@@ -81,11 +81,16 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
         level[spell.rows] = height
     low = level < feet.lowest.min(axis=1, keepdims=True) + most
     alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
-    soon = max(1, round(0.5 * STEP * feet.fps))
+    soon, (legs, starts) = half_step(feet.fps), np.array(spells).T[:2]
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
         before = feet.lowest[max(spell.start - soon, 0) : spell.start + 1, spell.leg]
+        after = feet.lowest[spell.end : spell.end + soon, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
         lifted = before.min() < height - SAME_PLACE and before.max() < max(height, before[-1]) + SAME_PLACE
-        carry[i] = time >= (STEP if lifted or crest[i] else LEAST_CONTACT - 1e-9)
+        # A figure that climbs goes on from there and gets no lower: neither this foot nor the next one of the others.
+        later = np.where((legs != spell.leg) & (starts > spell.start), starts, feet.frames)
+        goes_on = len(after) > 0 and later.min() < feet.frames
+        climbs = goes_on and min(after.min(), heights[later.argmin()]) >= height - SAME_PLACE
+        carry[i] = time >= (STEP if (lifted and not climbs) or crest[i] else LEAST_CONTACT - 1e-9)
     return carry

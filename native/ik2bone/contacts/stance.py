@@ -43,9 +43,19 @@ class Stance(NamedTuple):
         return self._replace(start=self.start + frames, end=self.end + frames)
 
 
-def stances(contacts: Mask) -> list[Stance]:
-    """The stances of each leg in order of time, from contacts (frames, legs, 2)."""
-    return [Stance(*run) for run in column_runs(contacts[..., 0] | contacts[..., 1])]
+def stances(contacts: Mask, apart: int = 1) -> list[Stance]:
+    """The stances of each leg in order of time, from contacts (frames, legs, 2). Stances that are fewer than `apart`
+    frames apart count as one.
+    """
+    stands = contacts[..., 0] | contacts[..., 1]
+    for leg, start, end in column_runs(~stands) if apart > 1 else ():
+        stands[start:end, leg] = start > 0 and end < len(stands) and end - start < apart
+    return [Stance(*run) for run in column_runs(stands)]
+
+
+def half_step(fps: float) -> int:
+    """The frames of half a step, at least one."""
+    return max(1, round(0.5 * STEP * fps))
 
 
 def part_stances(contacts: Mask) -> list[Stance]:

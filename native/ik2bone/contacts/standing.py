@@ -15,7 +15,7 @@ from ..sole.measure import LIES, Sole, lying
 from .detect import detect
 from .paths import SAME_PLACE
 from .spans import Marks, no_marks
-from .stance import LEAST_CONTACT, stances, standing_place
+from .stance import LEAST_CONTACT, half_step, stances, standing_place
 
 # Feet that stand on a smaller share of the frames than this, and only at the clip's first or last frames, turn round in
 # the air there: a step that an end of the clip cuts off leaves more.
@@ -57,9 +57,12 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(np.ones(shape, bool))
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    least, tilted = LEAST_CONTACT * clip.fps, np.zeros(shape, bool)
+    least, half, tilted = LEAST_CONTACT * clip.fps, half_step(clip.fps), np.zeros(shape, bool)
     tilted[..., 0] = _toes_down(clip, sole, heel) & ~standing[..., 1]
-    tilted[..., 1] = _toes_up(clip, sole, heel)
+    # Balls of feet that strike as the clip ends have no time to come down.
+    before = max(clip.frames - half, 0)
+    strikes = (np.arange(clip.frames) >= before)[:, None] & ~standing[before].any(axis=-1)
+    tilted[..., 1] = _toes_up(clip, sole, heel, strikes) | _stops_over_place(clip, standing, half)
     # What is left of a contact beside these frames is dropped where it is short: heels that pass the height of balls.
     standing = replace(no_marks(shape), forbidden=tilted).applied(standing, least)
     standing &= ~lying(clip, sole)[..., None]
@@ -119,10 +122,26 @@ def _toes_down(clip: Clip, sole: Sole, heel: Array) -> Mask:
     return (heel - clip.ball) @ clip.up + sole.ball_height > SAME_PLACE * clip.leg
 
 
-def _toes_up(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Whether feet (F, L) of figures that sit or lie rest on their heels (F, L, 3) alone. Their balls do not stand."""
+def _toes_up(clip: Clip, sole: Sole, heel: Array, strikes: Mask) -> Mask:
+    """Whether feet (F, L) that strike with their heels (F, L, 3), or whose figures sit or lie, rest on their heels
+    alone. Their balls do not stand.
+    """
     low = dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
-    return low & ((clip.ball - heel) @ clip.up - sole.ball_height > SAME_PLACE * clip.leg)
+    return (low | strikes) & ((clip.ball - heel) @ clip.up - sole.ball_height > SAME_PLACE * clip.leg)
+
+
+def _stops_over_place(clip: Clip, standing: Mask, half: int) -> Mask:
+    """Whether balls (F, L) only stop for a moment as their heels strike: from the start of a stance, for less than the
+    `half` of a step (frames), well over where they stand after that. A stance may be interrupted for as long.
+    """
+    heights, stops = clip.ball @ clip.up, np.zeros(standing.shape[:2], bool)
+    for stance in stances(standing, half):
+        frames, leg = stance.start + standing[stance.rows][:, 1].nonzero()[0], stance.leg
+        if len(frames):
+            over = heights[frames, leg] > heights[frames, leg].min() + SAME_PLACE * clip.leg
+            first = frames[: int(over.argmin())]
+            stops[first, leg] = len(first) < half
+    return stops
 
 
 def _turns_in_the_air(contacts: Mask) -> bool:

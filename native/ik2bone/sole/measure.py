@@ -12,7 +12,8 @@ import numpy as np
 from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.detect import detect
-from ..contacts.stance import LEAST_CONTACT, ROLL, standing_core
+from ..contacts.paths import REST
+from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, half_step, stances, standing_core
 from ..curves import quantile, runs
 from ..notes import Note
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
@@ -100,9 +101,9 @@ def measure_sole(clip: Clip) -> Sole:
     may make lengths uneven in foot space.
     """
     clip = _unscaled(clip)
-    contacts, found = _contacts(clip), _feet_at_rest(clip)
-    height, floor, source = _ball_height(clip, contacts[..., 1]) if None in found else (0.0, 0.0, "mesh")
-    told = _means_of_stances(clip, contacts, [leg for leg, foot in enumerate(found) if foot is None])
+    (contacts, shown), found = _contacts(clip), _feet_at_rest(clip)
+    height, floor, source = _ball_height(clip, shown[..., 1]) if None in found else (0.0, 0.0, "mesh")
+    told = _means_of_stances(clip, shown, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
         (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
         for leg, foot in enumerate(found)
@@ -110,7 +111,7 @@ def measure_sole(clip: Clip) -> Sole:
     feet, sources = zip(*laid, strict=True)
     sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
     rows = known if known.any() else ~known
-    return replace(sole, floor=_floor_under(clip.choose(rows), sole.choose(rows), contacts[:, rows, 1]))
+    return replace(sole, floor=_floor_under(clip.choose(rows), sole.choose(rows), shown[:, rows, 1]))
 
 
 def _unscaled(clip: Clip) -> Clip:
@@ -158,7 +159,7 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     if clip.hands.all():
         return replace(sole, floor=clip.floors[0])
     feet = clip.choose(~clip.hands)
-    return replace(sole, floor=_floor_under(feet, sole.choose(~clip.hands), _contacts(feet)[..., 1]))
+    return replace(sole, floor=_floor_under(feet, sole.choose(~clip.hands), _contacts(feet)[1][..., 1]))
 
 
 def lying(clip: Clip, sole: Sole) -> Mask:
@@ -186,9 +187,22 @@ def sole_points(clip: Clip, sole: Sole) -> Array:
     return np.stack([heel, ball, move_points(clip.toe, sole.tip)], axis=2)
 
 
-def _contacts(clip: Clip) -> Mask:
-    """Contacts (F, L, 2) of ankles and balls, which need no sole."""
-    return detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
+def _contacts(clip: Clip) -> tuple[Mask, Mask]:
+    """Contacts (F, L, 2) of ankles and balls, which need no sole, and those of them that show how feet lie.
+
+    A ball that stops for a moment as the heel strikes, before it comes down, does not stand yet.
+    """
+    contacts = detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
+    heights, shown = clip.ball @ clip.up, contacts.copy()
+    for stance in stances(contacts, half_step(clip.fps)):
+        balls, height = contacts[stance.rows][:, 1], heights[stance.rows]
+        if balls.any():
+            balls &= height <= quantile(height[balls], 0.5) + EVEN * clip.leg
+        # A foot that strikes as the clip ends may not have come down.
+        is_last, is_short = stance.end == clip.frames, stance.end - stance.start < STEP * clip.fps
+        strikes = is_last and is_short and contacts[: stance.start, stance.leg, 1].any()
+        shown[stance.rows] = contacts[stance.rows] & (not strikes)
+    return contacts, shown
 
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
@@ -344,10 +358,13 @@ def _struck_heel(clip: Clip, leg: int, foot: FlatFoot, ball: Mask) -> float:
     steps = np.diff(clip.foot[:, leg], axis=0)[frames[frames < len(ball) - 1]]
     turned, moved = steps[:, :3, :3] @ foot.forward, move_points(steps, foot.under(0.0))
     falls = -(turned @ clip.up)
+    if foot.heel >= 0.0:
+        return foot.heel
     # Turns of less than half the greatest speed show little of the place, and those between two frames of a landing
-    # nothing.
-    clear = falls > max(0.5 * float(falls.max(initial=0.0)), 1e-9)
-    if clear.sum() < LEAST or foot.heel >= 0.0:
+    # nothing. A ball that rests, seen from its heel, does not fall.
+    rest = REST * clip.leg / (-foot.heel * clip.foot_units[leg] * clip.fps)
+    clear = falls > max(0.5 * float(falls.max(initial=0.0)), rest)
+    if clear.sum() < LEAST:
         return foot.heel
     places = -dot(moved, turned)[clear] / np.sum(turned**2, axis=-1)[clear]
     middle = float(quantile(places, 0.5))
