@@ -124,7 +124,7 @@ def plant(folder: Path, monkeypatch: pytest.MonkeyPatch, right: str, wrong: str)
     assert found == 1
     monkeypatch.setattr(twin, "SOURCE", folder / twin.SOURCE.name)
     monkeypatch.setattr(twin, "FLAGS", [flag for flag in twin.FLAGS if flag != "-O2"])
-    monkeypatch.setattr(twin, "SAMPLES", 8)
+    monkeypatch.setattr(twin, "TWINS", ((True, 8), (False, 8)))
 
 
 def test_a_folded_limb_whose_target_is_on_the_root_may_round_its_height():

@@ -141,12 +141,12 @@ clamp_angle(limb *t, double angle[2])
     double own[2] = {-d3_dot(t->mid, t->lower) * size, t->distance * t->height * size};
     bool wider = is_larger_angle(least, own), further = is_larger_angle(own, most);
     for (int i = 0; i < 2; i++) {
-        least[i] = chosen(wider, own[i], least[i]);
-        most[i] = chosen(further, own[i], most[i]);
+        least[i] = wider ? own[i] : least[i];
+        most[i] = further ? own[i] : most[i];
     }
     bool below = is_larger_angle(least, angle), above = is_larger_angle(angle, most);
     for (int i = 0; i < 2; i++) {
-        angle[i] = chosen(above, most[i], chosen(below, least[i], angle[i]));
+        angle[i] = above ? most[i] : below ? least[i] : angle[i];
     }
 }
 
@@ -210,11 +210,11 @@ miss_by_cone(limb *t, bool careful)
     d3_scale(normal, inverse_root(square), normal);
     bool settled = apart & (good | careful);
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i] = chosen(settled, mid[i], t->new_mid[i]);
-        t->new_end[i] = chosen(settled, end[i], t->new_end[i]);
-        t->normal[i] = chosen(settled & bent, normal[i], own[i]);
+        t->new_mid[i] = settled ? mid[i] : t->new_mid[i];
+        t->new_end[i] = settled ? end[i] : t->new_end[i];
+        t->normal[i] = (settled & bent) ? normal[i] : own[i];
     }
-    t->limited = in_pairs(chosen(settled & moved, 1.0, t->limited));
+    t->limited = in_pairs((settled & moved) ? 1.0 : t->limited);
     return !apart | good;
 }
 

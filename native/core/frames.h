@@ -117,12 +117,29 @@ invert_joint(limb *t, bool careful, double matrix[4][4], double inward[3][3], do
 }
 
 IK2B_IN_LINE bool
-invert_frames(limb *t, bool careful)
+invert_root(limb *t, bool careful)
 {
-    double determinant, mid_determinant;
+    double determinant;
     bool good = invert_joint(t, careful, t->root_matrix, t->inward, &determinant);
-    good &= invert_joint(t, careful, t->mid_matrix, t->mid_inward, &mid_determinant);
-    t->mirrored = as_number((determinant < 0.0) != (mid_determinant < 0.0));
+    t->mirrored = as_number(determinant < 0.0);
+    return good;
+}
+
+/* `mid_inward`, `mirrored`, and the lower bone in the mid joint's frame. */
+IK2B_IN_LINE bool
+invert_mid(limb *t, bool careful)
+{
+    double determinant, lower[3];
+    bool good = invert_joint(t, careful, t->mid_matrix, t->mid_inward, &determinant);
+    t->mirrored = as_number((t->mirrored != 0.0) != (determinant < 0.0));
+    for (int i = 0; i < 3; i++) {
+        lower[i] = t->end_at[i] - t->mid_matrix[i][3];
+    }
+    d33_apply(t->mid_inward, lower, lower);
+    if (careful) {
+        d3_scale(lower, t->scale, lower);
+    }
+    d3_copy(lower, t->lower_mid);
     return good;
 }
 
@@ -139,13 +156,12 @@ seen_from_root(limb *t, const double from[3], const double to[3], double dest[3]
     d3_scale_far(between, t->scale / size, dest);
 }
 
-/* The bones, line and aim in the root's frame, and the lower bone in the mid joint's frame, for
- * ik2b_solve_pose and ik2b_orient. */
+/* The bones, line and aim in the root's frame, for ik2b_solve_pose and ik2b_orient. */
 IK2B_IN_LINE bool
 see_bones(limb *t, bool careful)
 {
     double root[3], mid[3], end[3];
-    double upper[3], lower[3], line[3], aim[3], lower_mid[3];
+    double upper[3], lower[3], line[3], aim[3];
     get_origin(t->root_matrix, root);
     get_origin(t->mid_matrix, mid);
     d3_copy(t->end_at, end);
@@ -155,7 +171,6 @@ see_bones(limb *t, bool careful)
     d3_sub(t->target, root, aim);
     double excess =
         careful ? d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim) : 0.0;
-    d33_apply(t->mid_inward, lower, lower_mid);
     d33_apply(t->inward, upper, upper);
     d33_apply(t->inward, lower, lower);
     d33_apply(t->inward, line, line);
@@ -174,13 +189,11 @@ see_bones(limb *t, bool careful)
         }
         moderate(t, upper, lower, line, aim);
         seen_from_root(t, root, t->target, aim);
-        d3_scale(lower_mid, t->scale, lower_mid);
     }
     d3_copy(upper, t->mid);
     d3_copy(lower, t->lower);
     d3_copy(line, t->end);
     d3_copy(aim, t->aim);
-    d3_copy(lower_mid, t->lower_mid);
     return good;
 }
 

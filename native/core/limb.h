@@ -93,34 +93,35 @@ measure_without_bend(limb *t)
 /* cross(mid, lower), which equals cross(mid, end), from the shorter of `lower` and `end`: when the
  * limb is nearly folded, the longer of the two would leave nothing but rounding. */
 IK2B_IN_LINE void
-limb_normal(const double mid[3], const double lower[3], double lower_length, const double end[3],
-            double distance, double dest[3])
+limb_normal(const double mid[3], const double lower[3], const double end[3], double dest[3])
 {
     double other[3];
+    bool folded = d3_dot(end, end) < d3_dot(lower, lower);
     for (int i = 0; i < 3; i++) {
-        other[i] = distance < lower_length ? end[i] : lower[i];
+        other[i] = folded ? end[i] : lower[i];
     }
     d3_cross(mid, other, dest);
 }
 
 /* Measures the lengths of the bones; `line`, the unit direction from root to end; `bend`, the unit
  * direction from that line to the mid joint, so that cross(line, bend) is the hinge; and `along`
- * and `height`, the coordinates of the mid joint along line and bend. */
+ * and `height`, the coordinates of the mid joint along line and bend. The four roots do not wait
+ * for each other. */
 IK2B_IN_LINE bool
 measure(limb *t, bool careful)
 {
     double line[3], normal[3], bend[3];
-    double upper_length, lower_length, distance, height, inverse;
-    bool good = d3_measure(t->mid, careful, &upper_length, &inverse);
-    good &= d3_measure(t->lower, careful, &lower_length, &inverse);
+    double upper_length, lower_length, distance, size, inverse, part, rest;
+    bool good = d3_measure(t->mid, careful, &upper_length, &rest);
+    good &= d3_measure(t->lower, careful, &lower_length, &rest);
     good &= d3_measure(t->end, careful, &distance, &inverse);
+    limb_normal(t->mid, t->lower, t->end, normal);
+    good &= d3_measure(normal, careful, &size, &part);
+    double height = size * inverse;
     d3_scale(t->end, inverse, line);
-    limb_normal(t->mid, t->lower, lower_length, t->end, distance, normal);
-    d3_scale(normal, inverse, normal);
     t->along = d3_dot(t->mid, line);
-    good &= d3_measure(normal, careful, &height, &inverse);
     d3_cross(line, normal, bend);
-    d3_scale(bend, inverse, bend);
+    d3_scale(bend, part, bend);
     t->upper_length = upper_length;
     t->lower_length = lower_length;
     t->distance = distance;

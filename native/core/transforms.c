@@ -7,7 +7,8 @@
 #include "place.h"
 #include "solver.h"
 
-IK2B_STAGE(invert_frames, IK2B_SEEN, invert_frames(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(invert_root, IK2B_SEEN, invert_root(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(invert_mid, IK2B_SEEN, invert_mid(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(see_bones, IK2B_SEEN, see_bones(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(see_hinge, IK2B_DIRECTIONS, see_hinge(t, careful), .all = IK2B_BIT(HINGE))
 IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t->pole),
@@ -45,8 +46,9 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_POSE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &invert_frames_stage,
+        &invert_root_stage,
         &see_bones_stage,
+        &invert_mid_stage,
         &see_hinge_stage,
         &see_pole_stage,
         &see_cone_axis_stage,
@@ -140,8 +142,8 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &invert_frames_stage,     &see_bones_stage, &see_hinge_stage,   &aim_bones_stage,
-        &aim_rolling_bones_stage, &ik2b_turn,       NULL};
+        &invert_root_stage, &see_bones_stage,         &invert_mid_stage, &see_hinge_stage,
+        &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL};
     static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
@@ -190,7 +192,7 @@ read_hinge(limb *t, bool careful)
         lower = d3_dot(end, end);
     }
     double distance = d3_dot(line, line);
-    limb_normal(root, end, lower, line, distance, hinge);
+    limb_normal(root, end, line, hinge);
     double square = d3_dot(hinge, hinge), reach = sqrt(upper) + sqrt(lower);
     double least = t->task.straight * reach;
     bool bent = finite & (square > least * least * distance);

@@ -221,9 +221,10 @@ solve_pose(const row *r, answer *a)
     vec pole = apply(j.inward, vector(r, POLE)), axis = apply(j.inward, vector(r, CONE_AXIS));
     memcpy(inside.numbers[POLE], (real[]){pole.x, pole.y, pole.z}, 3 * sizeof(real));
     memcpy(inside.numbers[CONE_AXIS], (real[]){axis.x, axis.y, axis.z}, 3 * sizeof(real));
+    inside.rounding *= size(j.frame) * size(j.inward) / 3; /* each bone is rounded apart on its way into the frame */
     bool on_end = equal(target, end);
     vec aim = on_end ? j.end : apply(j.inward, sub(target, root));
-    limb l = measure(j.upper, j.lower, j.end, j.hinge_in_root, aim, r);
+    limb l = measure(j.upper, j.lower, j.end, j.hinge_in_root, aim, &inside);
     placed new = place(&l, aim, on_end, &inside);
     real rolling = r->rolling ? number01(r, WEIGHT) : 0;
     bool still = new.still && !(rolling != 0 && any(j.hinge));
