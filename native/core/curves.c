@@ -7,19 +7,22 @@
 
 /* The most rounds; 15 to 30 are usual. */
 #define MOST_ROUNDS 100
-/* A round aims at this share of the present complementarity, the mean product of slacks and multipliers. */
+/* A round aims at this share of the present complementarity, the mean product of slacks and
+ * multipliers. */
 #define CENTRING 0.1
-/* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 + stiffness), and the mean
- * product of slacks and multipliers is at most the square of NEAR. */
+/* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 +
+ * stiffness), and the mean product of slacks and multipliers is at most the square of NEAR. */
 #define ENOUGH 1e-9
 #define NEAR 1e-7
-/* The curve starts at least AWAY from its bounds, or in the middle between them if they are too close for that. The
- * multipliers at the start push the curve off its bounds with the share PUSH of the first gradient. */
+/* The curve starts at least AWAY from its bounds, or in the middle between them if they are too
+ * close for that. The multipliers at the start push the curve off its bounds with the share PUSH of
+ * the first gradient. */
 #define AWAY 0.1
 #define PUSH 0.1
 /* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
-/* A round goes at most this share of the way to the nearest point where a slack or a multiplier is zero. */
+/* A round goes at most this share of the way to the nearest point where a slack or a multiplier is
+ * zero. */
 #define SHORT_OF_BOUND 0.995
 /* The share of a number under which others are less than it in spite of rounding. */
 #define NEARLY 0.999
@@ -27,8 +30,8 @@
 #define BESIDE 2
 #define ROWS 11
 
-/* A bound under (sign 1) or over (sign -1) one sample: the slack, which is the sample's distance from the bound; the
- * multiplier `dual`; and the steps that a round adds to both. */
+/* A bound under (sign 1) or over (sign -1) one sample: the slack, which is the sample's distance
+ * from the bound; the multiplier `dual`; and the steps that a round adds to both. */
 typedef struct {
     size_t sample;
     double sign, slack, dual, slack_way, dual_way;
@@ -39,7 +42,8 @@ typedef struct {
     size_t count, bounds;
     double *curve, *way, *gradient, *asked;
     double *own, *next, *second; /* entries k,k and k,k+1 and k,k+2 of the system without bounds */
-    double *barrier, *inverse, *first_factor, *second_factor; /* the round's diagonal with bounds, and the factors */
+    double *barrier, *inverse, *first_factor,
+        *second_factor; /* the round's diagonal with bounds, and the factors */
     Bound *bound;
 } Problem;
 
@@ -50,8 +54,8 @@ find_gradient(Problem *p)
     const double *x = p->curve, *own = p->own, *next = p->next, *second = p->second;
 
     for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
-        p->gradient[k] = own[k] * x[k] + next[k] * x[k + 1] + second[k] * x[k + 2] + next[k - 1] * x[k - 1] +
-                         second[k - 2] * x[k - 2] - p->asked[k];
+        p->gradient[k] = own[k] * x[k] + next[k] * x[k + 1] + second[k] * x[k + 2] +
+                         next[k - 1] * x[k - 1] + second[k - 2] * x[k - 2] - p->asked[k];
     }
 }
 
@@ -141,7 +145,8 @@ step(Problem *p, double target)
         at->slack_way = at->sign * p->way[at->sample];
         at->dual_way = (target - at->dual * at->slack_way) / at->slack - at->dual;
         /* Divisions take most of a round, and few quotients may be the largest. */
-        if (-at->slack_way > NEARLY * pace * at->slack || -at->dual_way > NEARLY * pace * at->dual) {
+        if (-at->slack_way > NEARLY * pace * at->slack ||
+            -at->dual_way > NEARLY * pace * at->dual) {
             pace = larger(pace, larger(-at->slack_way / at->slack, -at->dual_way / at->dual));
         }
     }
@@ -178,16 +183,18 @@ add_bound(Problem *p, size_t sample, double sign, double slack)
     }
 }
 
-/* Set the first curve, the slacks that follow from it, and multipliers that give every bound the same
- * complementarity. */
+/* Set the first curve, the slacks that follow from it, and multipliers that give every bound the
+ * same complementarity. */
 static void
-start(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
+start(Problem *p, const double *wish, const double *weight, const double *floor,
+      const double *ceiling)
 {
     double push;
 
     for (size_t k = 0; k < p->count; k++) {
         double here = (wish[k] - p->middle) / p->size, high = (ceiling[k] - p->middle) / p->size;
-        double low = fmin((floor[k] - p->middle) / p->size, high - LEAST_GAP), away = fmin(AWAY, 0.5 * (high - low));
+        double low = fmin((floor[k] - p->middle) / p->size, high - LEAST_GAP),
+               away = fmin(AWAY, 0.5 * (high - low));
         p->asked[k] = weight[k] * here;
         p->curve[k] = fmax(fmin(here, high - away), low + away);
         add_bound(p, k, 1.0, p->curve[k] - low);
@@ -200,14 +207,17 @@ start(Problem *p, const double *wish, const double *weight, const double *floor,
     }
 }
 
-/* Find the unit of the problem. Its size is zero if the wish is constant and within its bounds. Returns false if a
- * wish, a weight or the size is not finite, a bound is NaN, a floor is infinity or a ceiling minus infinity. */
+/* Find the unit of the problem. Its size is zero if the wish is constant and within its bounds.
+ * Returns false if a wish, a weight or the size is not finite, a bound is NaN, a floor is infinity
+ * or a ceiling minus infinity. */
 static bool
-find_unit(Problem *p, const double *wish, const double *weight, const double *floor, const double *ceiling)
+find_unit(Problem *p, const double *wish, const double *weight, const double *floor,
+          const double *ceiling)
 {
     p->middle = p->count ? wish[0] : 0.0;
     for (size_t k = 0; k < p->count; k++) {
-        if (!isfinite(wish[k]) || !isfinite(weight[k]) || !(floor[k] < INFINITY) || !(ceiling[k] > -INFINITY)) {
+        if (!isfinite(wish[k]) || !isfinite(weight[k]) || !(floor[k] < INFINITY) ||
+            !(ceiling[k] > -INFINITY)) {
             return false;
         }
         p->size = fmax(p->size, fabs(wish[k] - p->middle));
@@ -239,13 +249,14 @@ ik2b_smooth_scratch(size_t count)
 }
 
 int
-ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor, const double *ceiling,
-                   double stiffness, void *scratch)
+ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
+                   const double *ceiling, double stiffness, void *scratch)
 {
     double *row = (double *)scratch + BESIDE;
     Problem p = {.count = count};
-    double **rows[ROWS] = {&p.curve,  &p.way,     &p.gradient, &p.asked,        &p.own,          &p.next,
-                           &p.second, &p.barrier, &p.inverse,  &p.first_factor, &p.second_factor};
+    double **rows[ROWS] = {&p.curve,   &p.way,          &p.gradient,     &p.asked,
+                           &p.own,     &p.next,         &p.second,       &p.barrier,
+                           &p.inverse, &p.first_factor, &p.second_factor};
     int rounds;
 
     if (!find_unit(&p, curve, weight, floor, ceiling)) {
@@ -268,8 +279,8 @@ ik2b_smooth_within(size_t count, double *curve, const double *weight, const doub
     return rounds;
 }
 
-/* The height at sample k of the parabola with second difference `most` through the values at `first` and `last`, for
- * first < k < last. */
+/* The height at sample k of the parabola with second difference `most` through the values at
+ * `first` and `last`, for first < k < last. */
 static double
 chord_at(const double *values, double most, size_t first, size_t last, size_t k)
 {
@@ -286,7 +297,8 @@ ik2b_fill_dips(size_t count, double *values, double most, size_t *kept)
 
     kept[0] = 0;
     for (size_t k = 1; k < count; k++) {
-        while (last > 0 && values[kept[last]] <= chord_at(values, most, kept[last - 1], k, kept[last])) {
+        while (last > 0 &&
+               values[kept[last]] <= chord_at(values, most, kept[last - 1], k, kept[last])) {
             last--;
         }
         kept[++last] = k;

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: MIT */
-/* Curves over time: the smoothest curve near a wish that stays between a floor and a ceiling. Plain C, no Python. */
+/* Curves over time: the smoothest curve near a wish that stays between a floor and a ceiling. Plain
+ * C, no Python. */
 
 #ifndef IK2B_CURVES_H
 #define IK2B_CURVES_H
 
 #include <stddef.h>
 
-/* Bytes of scratch memory, aligned for doubles, that ik2b_smooth_within needs for `count` samples. */
-size_t
-ik2b_smooth_scratch(size_t count);
+/* Bytes of scratch memory, aligned for doubles, that ik2b_smooth_within needs for `count` samples.
+ */
+size_t ik2b_smooth_scratch(size_t count);
 
 /*
  * Find the curve x of `count` samples that minimises
  *
  *     sum of weight[k] (x[k] - wish[k])^2 + stiffness sum of (x[k-1] - 2 x[k] + x[k+1])^2
  *
- * with floor[k] <= x[k] <= ceiling[k]. `curve` holds the wish on entry and x on return. Weights are from 0 to about 1,
- * because the accuracy is relative to that (with 1e12, no optimum is found), and at least two of them are positive (one,
- * if there is only one sample). `floor` may hold minus infinity and `ceiling` infinity. A floor that is over its ceiling,
- * or less than 1e-7 of the curves' size under it, counts as that much under it. The curves' size is the greatest distance
- * of a wish from the first wish, or from a bound that the wish violates.
+ * with floor[k] <= x[k] <= ceiling[k]. `curve` holds the wish on entry and x on return. Weights are
+ * from 0 to about 1, because the accuracy is relative to that (with 1e12, no optimum is found), and
+ * at least two of them are positive (one, if there is only one sample). `floor` may hold minus
+ * infinity and `ceiling` infinity. A floor that is over its ceiling, or less than 1e-7 of the
+ * curves' size under it, counts as that much under it. The curves' size is the greatest distance of
+ * a wish from the first wish, or from a bound that the wish violates.
  *
- * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006, section 16.6): every round
- * factors one pentadiagonal system, so the time grows with `count` alone. The bounds hold to a rounding. Returns the
- * number of rounds, or -1 if a number is unusable (see find_unit in curves.c) or the optimum was not reached to 1e-9 of
- * the curves' size.
+ * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006,
+ * section 16.6): every round factors one pentadiagonal system, so the time grows with `count`
+ * alone. The bounds hold to a rounding. Returns the number of rounds, or -1 if a number is unusable
+ * (see find_unit in curves.c) or the optimum was not reached to 1e-9 of the curves' size.
  */
-int
-ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor, const double *ceiling,
-                   double stiffness, void *scratch);
+int ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
+                       const double *ceiling, double stiffness, void *scratch);
 
 /*
- * Fill the dips of `count` values: raise them to the lowest curve that is nowhere below them and whose second differences
- * are at most `most`. This curve exists, because the lower of two such curves is again such a curve. To find it, subtract
- * the parabola whose second differences are `most`: the curve becomes the least concave curve over the remaining values,
- * which is their upper convex hull (Andrew's monotone chain, 1979). `scratch` holds `count` numbers, at least one.
+ * Fill the dips of `count` values: raise them to the lowest curve that is nowhere below them and
+ * whose second differences are at most `most`. This curve exists, because the lower of two such
+ * curves is again such a curve. To find it, subtract the parabola whose second differences are
+ * `most`: the curve becomes the least concave curve over the remaining values, which is their upper
+ * convex hull (Andrew's monotone chain, 1979). `scratch` holds `count` numbers, at least one.
  */
-void
-ik2b_fill_dips(size_t count, double *values, double most, size_t *scratch);
+void ik2b_fill_dips(size_t count, double *values, double most, size_t *scratch);
 
 #endif

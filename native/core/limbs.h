@@ -15,15 +15,15 @@ enum { IK2B_TWIST_ANGLE, IK2B_CONE_OPENING, IK2B_HALF_LEAST, IK2B_HALF_MOST, IK2
 
 /* What is the same for all rows of a call. */
 typedef struct {
-    uint64_t given;      /* one bit for each option that is given and not at its default */
-    uint64_t varying;    /* one bit for each of these that is not one value for all rows */
-    ik2b_kind kind;      /* of the results */
-    double straight;     /* a mid joint nearer to the line than this share of the reach is on it */
-    double moved;        /* a stage sets no flag if it moves the end by a smaller share of reach */
-    double split;        /* factor of Veltkamp's splitting, which keeps the results' digits */
-    double polar_rest;   /* squared differences of singular values that one Newton step corrects */
-    double parallel;     /* the sine of an angle that rounding of the input alone can make */
-    double opposite;     /* cosine beyond which directions are too opposite for turns in lanes */
+    uint64_t given;    /* one bit for each option that is given and not at its default */
+    uint64_t varying;  /* one bit for each of these that is not one value for all rows */
+    ik2b_kind kind;    /* of the results */
+    double straight;   /* a mid joint nearer to the line than this share of the reach is on it */
+    double moved;      /* a stage sets no flag if it moves the end by a smaller share of reach */
+    double split;      /* factor of Veltkamp's splitting, which keeps the results' digits */
+    double polar_rest; /* squared differences of singular values that one Newton step corrects */
+    double parallel;   /* the sine of an angle that rounding of the input alone can make */
+    double opposite;   /* cosine beyond which directions are too opposite for turns in lanes */
 } ik2b_task;
 
 /* clang-format off */
@@ -148,8 +148,8 @@ _Static_assert(offsetof(limbs, hard) == IK2B_LANES * offsetof(limb, task),
     }
 
 /* `a` if `first`, else `b`. Compilers may make a branch of a condition that is used several times;
- * these operations on bits have none. Where the condition joins two comparisons, gcc makes no vectors
- * of SSE2 of them, and `?:` does better. */
+ * these operations on bits have none. Where the condition joins two comparisons, gcc makes no
+ * vectors of SSE2 of them, and `?:` does better. */
 IK2B_IN_LINE double
 chosen(bool first, double a, double b)
 {

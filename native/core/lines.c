@@ -306,8 +306,8 @@ move_back(const double into[16], double stretch, ik2b_crossing *own)
 {
     double normal[3];
     for (int i = 0; i < 3; i++) {
-        normal[i] = into[i] * own->normal[0] + into[4 + i] * own->normal[1] +
-                    into[8 + i] * own->normal[2];
+        normal[i] =
+            into[i] * own->normal[0] + into[4 + i] * own->normal[1] + into[8 + i] * own->normal[2];
     }
     d3_scale(normal, 1.0 / d3_norm(normal), own->normal);
     own->distance /= stretch;

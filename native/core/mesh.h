@@ -55,12 +55,7 @@ typedef struct {
  * maps the lines' space, in which distances and normals are, to the mesh's; by default it is the
  * same space. Returns false if there is no memory; the list then holds the crossings found so
  * far. */
-enum {
-    IK2B_CROSSINGS_POINT,
-    IK2B_CROSSINGS_DIRECTION,
-    IK2B_CROSSINGS_INTO,
-    IK2B_CROSSINGS_COUNT
-};
+enum { IK2B_CROSSINGS_POINT, IK2B_CROSSINGS_DIRECTION, IK2B_CROSSINGS_INTO, IK2B_CROSSINGS_COUNT };
 bool ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
                          ik2b_crossings *found);
 void ik2b_crossings_free(ik2b_crossings *found);

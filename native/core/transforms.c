@@ -14,8 +14,7 @@ IK2B_STAGE(see_hinge, IK2B_DIRECTIONS, see_hinge(t, careful), .all = IK2B_BIT(HI
 IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t->pole),
            .all = IK2B_BIT(POLE))
 IK2B_STAGE(see_cone_axis, IK2B_DIRECTIONS,
-           see_direction(t, careful, t->given_cone_axis, t->cone_axis),
-           .all = IK2B_BIT(CONE_AXIS))
+           see_direction(t, careful, t->given_cone_axis, t->cone_axis), .all = IK2B_BIT(CONE_AXIS))
 IK2B_STAGE(check_end_matrix, IK2B_NOTHING, check_end(t, careful, t->given_end_matrix),
            .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(check_end_goal, IK2B_NOTHING, check_end(t, careful, t->given_end_goal),
