@@ -13,7 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context
 
 from .errors import names_in
-from .ground.choose import shows_collection
+from .ground.choose import enabled_objects, grounds_in, shows_collection
 from .rig.armatures import find_armature
 
 
@@ -182,18 +182,22 @@ class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
 def surface_name(settings: IK2BONE_Settings) -> str:
     """The operator's `surface` that means the same as the settings' pointers: the object, else the collection.
 
-    A collection with the name of an object is given by its surfaces, because that name would mean the object.
+    A collection with the name of an object is given by its surfaces, because that name would mean the object. Without
+    any it is given by a comma, which is refused, because an empty text would mean every visible mesh.
     """
     chosen = settings.surface_object or settings.surface_collection
     if chosen is None or settings.surface_object or chosen.name not in settings.id_data.objects:
         return chosen.name if chosen else ""
-    return ",".join(ob.name for ob in chosen.all_objects if ob.type == "MESH" or shows_collection(ob))
+    return ",".join(ob.name for ob in grounds_in(chosen, enabled_objects(bpy.context))) or ","
 
 
 def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:
     """Copy the options of a run to the panel's settings."""
     for name in OPTIONS:
         setattr(settings, name, getattr(options, name))
+    # The surfaces of a collection need not be stored if it is what the pointers hold.
+    if settings.surface_object is None and options.surface == surface_name(settings):
+        return
     chosen, collection = settings.id_data.objects.get(options.surface), bpy.data.collections.get(options.surface)
     # A text of several names cannot be stored in the two pointers.
     if chosen or collection or not options.surface:

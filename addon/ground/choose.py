@@ -2,6 +2,7 @@
 """Choosing the objects of the scene that feet are planted on."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import bpy
 from bpy.types import Collection, Context, LayerCollection, Object
@@ -22,7 +23,8 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
     instance a collection with meshes. The view layer must be up to date.
     """
     if name:
-        found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part)]
+        enabled = enabled_objects(context)
+        found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part, enabled)]
         return list(dict.fromkeys(found))
     shapes = bone_shapes()
     solid = [ob for ob in context.view_layer.objects if ob.visible_get() and ob.display_type not in {"WIRE", "BOUNDS"}]
@@ -50,51 +52,59 @@ def bone_shapes() -> set[Object]:
     return set().union(*shapes, *(collection.objects for collection in imported))
 
 
-def _named_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+def _named_surfaces(context: Context, armature: Object, name: str, enabled: set[Object]) -> list[Object]:
     chosen = context.view_layer.objects.get(name)
     if chosen is None:
-        return _collection_surfaces(context, armature, name)
+        return _collection_surfaces(armature, name, enabled)
     if chosen.type != "MESH" and not shows_collection(chosen):
         raise Refusal(f"surface '{name}' should be a mesh, but it is of type {chosen.type}")
     if armature in deformers(chosen):
         raise Refusal(f"surface '{name}' belongs to the character that is to be planted on it")
     if chosen.type != "MESH" and not _holds_ground(chosen.instance_collection, bone_shapes()):
         raise Refusal(f"surface '{name}' shows a collection without meshes to plant on")
-    if chosen not in set(_enabled(context.view_layer.layer_collection)):
+    if chosen not in enabled:
         raise Refusal(f"surface '{name}' is disabled in viewports, so it has no shape to plant on")
     return [chosen]
 
 
-def _collection_surfaces(context: Context, armature: Object, name: str) -> list[Object]:
+def _collection_surfaces(armature: Object, name: str, enabled: set[Object]) -> list[Object]:
     collection: Collection | None = bpy.data.collections.get(name)
     if collection is None:
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
-    enabled, shapes = set(_enabled(context.view_layer.layer_collection)), bone_shapes()
-    members = (ob for ob in collection.all_objects if ob in enabled and _is_ground(ob, shapes))
-    found = [ob for ob in members if not is_under(ob, armature)]
+    found = [ob for ob in grounds_in(collection, enabled) if not is_under(ob, armature)]
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
-def _enabled(layer: LayerCollection) -> Iterator[Object]:
+def grounds_in(collection: Collection, enabled: set[Object]) -> list[Object]:
+    """The enabled objects of a collection that can be planted on, without those that belong to a character."""
+    shapes = bone_shapes()
+    return [ob for ob in collection.all_objects if ob in enabled and _is_ground(ob, shapes)]
+
+
+def enabled_objects(context: Context) -> set[Object]:
     """The objects that viewports show on some frames, unless the eye hides them: only these have a reliable shape.
 
     Blender's `is_evaluated` is also set for disabled objects that a property refers to, as the panel's setting does
     after a run.
     """
+    return set(_enabled_in(context.view_layer.layer_collection))
+
+
+def _enabled_in(layer: LayerCollection) -> Iterator[Object]:
     if not layer.collection.hide_viewport:
         for ob in () if layer.exclude else layer.collection.objects:
             if not ob.hide_viewport or _is_animated_in_hiding(ob):
                 yield ob
         for inner in layer.children:
-            yield from _enabled(inner)
+            yield from _enabled_in(inner)
 
 
 def _is_animated_in_hiding(ob: Object) -> bool:
-    """Whether keys or a driver hide and show the object in viewports."""
+    """Whether keys or a driver hide and show the object in viewports. For Blender, muted ones count, too."""
     drivers = ob.animation_data.drivers if ob.animation_data else ()
-    curves = (*actions.curves_of(actions.assigned(ob)), *drivers)
+    curves = chain(drivers, *map(actions.curves_of, actions.assignments(ob)))
     return any(curve.data_path == "hide_viewport" for curve in curves)
 
 

@@ -164,11 +164,16 @@ def new(ob: Object, name: str) -> Assignment:
     return Assignment(action, slot.identifier)
 
 
-def played_by(ob: Object) -> list[Action]:
+def assignments(ob: Object) -> list[Assignment]:
     """The object's own action, and those of its NLA strips, including muted strips."""
     data = ob.animation_data
     found = [data, *(strip for track in data.nla_tracks for strip in track.strips)] if data else []
-    return [owner.action for owner in found if owner.action]
+    return [assignment_of(owner) for owner in found if owner.action]
+
+
+def played_by(ob: Object) -> list[Action]:
+    """The actions of the object's `assignments`."""
+    return [played.action for played in assignments(ob)]
 
 
 def fitting(ob: Object, action: Action) -> Assignment:

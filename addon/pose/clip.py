@@ -206,7 +206,7 @@ def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:
         return _palm(knuckles)
     if TAIL[0] * lower < bone.length < TAIL[1] * lower:
         return np.array([0.0, bone.length, 0.0]), UNKNOWN
-    along = np.array(bone.matrix_local.to_3x3().transposed() @ (bone.head_local - above.head_local))
+    along = np.array(bone.matrix_local.to_3x3().transposed() @ (bone.head_local - above.head_local), float)
     return AHEAD * along, UNKNOWN
 
 

@@ -261,6 +261,22 @@ def test_the_panel_s_collection_is_planted_on_even_if_an_object_has_its_name(bpy
         assert (settings.surface_object, settings.surface_collection) == (None, collection)
 
 
+def test_such_a_collection_is_planted_on_by_the_rules_of_collections_and_stays_the_setting(bpy, walker, slope, addon):
+    settings, collection = bpy.context.scene.ik2bone, bpy.data.collections.new("Slope")
+    bpy.context.scene.collection.children.link(collection)
+    settings.surface_collection = collection
+    with pytest.raises(RuntimeError, match="surface should be names of objects or collections"):
+        plant(bpy, surface=addon("properties").surface_name(settings))
+    bridge, boots, broken = (biped.make_slope(bpy, name) for name in ("Bridge", "Boots", "Broken"))
+    boots.parent, boots.parent_type, broken.hide_viewport = walker, "ARMATURE", True
+    for ob in (bridge, boots, broken):
+        collection.objects.link(ob)
+    plant(bpy, surface=addon("properties").surface_name(settings))
+    assert record_of(walker)["report"]["surfaces"] == ["Bridge"]
+    assert (settings.surface_object, settings.surface_collection) == (None, collection)
+    assert not addon("properties").has_changed(settings, record_of(walker)["settings"])
+
+
 def test_only_the_button_starts_from_the_panel_s_settings(bpy, walker, slope, addon):
     settings = bpy.context.scene.ik2bone
     settings.surface_object, settings.use_hips, settings.contacts = slope, False, "ALWAYS"

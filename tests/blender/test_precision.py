@@ -12,7 +12,7 @@ import sys
 import control_rig
 import numpy as np
 import pytest
-from biped import LAST, SIDES
+from biped import LAST, SIDES, editing
 from planted import plant
 from test_skins import boot
 
@@ -57,6 +57,13 @@ def test_a_rig_with_controls_is_planted_in_double_precision(bpy, slope, untyped)
     assert untyped() == []
 
 
-def test_hands_and_feet_touch_in_double_precision(bpy, walker, slope, untyped):
-    plant(bpy, direction="NEAREST")
+@pytest.mark.parametrize("length", [0.1, 0.3])
+def test_hands_and_feet_touch_in_double_precision(bpy, slope, untyped, length):
+    """A hand that is longer than its forearm touches behind its wrist, not at its tail."""
+    walker = control_rig.make_ik_walker(bpy)
+    control_rig.add_arms(bpy, walker)
+    with editing(bpy, walker) as bones:
+        for side in SIDES:
+            bones[f"hand.{side}"].length = length
+    plant(bpy, bones="hand.L, hand.R, foot.L, foot.R", direction="NEAREST")
     assert untyped() == []
