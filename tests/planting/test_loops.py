@@ -23,6 +23,15 @@ GROUNDS = {
     "step": height_field(lambda x, _: 0.18 * (x > -0.5)),
 }
 
+TWOS = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
+LOOPS = {
+    "ones": LOOP,
+    "from another pose": LOOP.cut((np.arange(ROUND + 1) + ROUND // 3) % ROUND),
+    "few frames": in_place(make_walk(25 / 22.0, 22.0).clip),
+    "twos": TWOS,
+    "twos that hold the last pose": LOOP.cut(np.arange(ROUND + 1) // 2 * 2),
+}
+
 
 def seam(before, after) -> float:
     """How far the joints of the last frame are from where those of the first are, less how far they are in `before`."""
@@ -79,18 +88,30 @@ def test_settings_of_single_frames_hold_on_these_frames_of_a_loop() -> None:
     assert np.abs(plan.hips_offset[0]).max() == 0.0 and np.abs(moved[0]).max() > 0.01
 
 
-def test_hips_that_an_earlier_plan_of_a_loop_moved_stay() -> None:
-    first = plant(LOOP, HILLS)
-    again = plant(LOOP, HILLS, offset=np.repeat(first.hips_offset[:, None], LOOP.legs, axis=1))
+@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
+def test_hips_that_an_earlier_plan_of_a_loop_moved_stay(clip) -> None:
+    settings = Settings(strength=np.linspace(0.2, 1.0, clip.frames))
+    first = plant(clip, GROUNDS["step"], settings)
+    offset = np.repeat(first.hips_offset[:, None], clip.legs, axis=1)
+    again = plant(clip, GROUNDS["step"], settings, offset=offset)
     assert np.abs(again.rotations - first.rotations).max() < 1e-9 and not again.hips_offset.any()
 
 
+@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
+def test_stored_contacts_of_a_loop_plan_it_again_as_it_was(clip) -> None:
+    first = plant(clip, GROUNDS["step"])
+    nothing = np.zeros_like(first.contacts)
+    stored = Settings(contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
+    again = plant(clip, GROUNDS["step"], stored)
+    assert (again.contacts == first.contacts).all()
+    assert np.abs(again.rotations - first.rotations).max() < 1e-9
+
+
 def test_poses_of_a_loop_on_twos_stay_held() -> None:
-    twos = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
-    assert find_pose_starts(twos) is not None
-    plan = plant(twos, HILLS)
+    assert find_pose_starts(TWOS) is not None
+    plan = plant(TWOS, HILLS)
     assert np.abs(plan.rotations[2:32:2] - plan.rotations[3:33:2]).max() == 0.0
-    assert seam(twos, planted(twos, plan)) < 0.003
+    assert seam(TWOS, planted(TWOS, plan)) < 0.003
 
 
 def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
