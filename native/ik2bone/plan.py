@@ -215,6 +215,9 @@ def _plant_round(
         hips = stages(None).hips_offset
         ways = hips[:, None] + _beyond(clip, offset, hips[own])[frames]
     again = stages(ways)
+    # Anchors of feet that are found to stand only as the loop is played on would not bring its end to its beginning.
+    if (again.locked != plan.locked).any():
+        return plan
     # Notes count the frames of the clip itself.
     return replace(again.cut(own), notes=plan.notes)
 

@@ -23,6 +23,13 @@ GROUNDS = {
     "step": height_field(lambda x, _: 0.18 * (x > -0.5)),
 }
 
+
+def with_hands(clip):
+    """The clip of a figure whose hands go as its feet do."""
+    limbs = {name: np.concatenate([getattr(clip, name)] * 2, axis=1) for name in ARRAYS}
+    return clip.having(**limbs, has_toe=np.repeat(clip.has_toe, 2), is_hand=np.array([False, False, True, True]))
+
+
 TWOS = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
 LOOPS = {
     "ones": LOOP,
@@ -30,6 +37,7 @@ LOOPS = {
     "few frames": in_place(make_walk(25 / 22.0, 22.0).clip),
     "twos": TWOS,
     "twos that hold the last pose": LOOP.cut(np.arange(ROUND + 1) // 2 * 2),
+    "slow, on all fours": with_hands(LOOP.cut(np.append(np.arange(6, ROUND + 6, 2), 6) % ROUND).having(fps=5.0)),
 }
 
 
@@ -56,6 +64,12 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
     same = whole.cut(order)
     for name in ("hip", "knee", "ankle", "ball"):
         assert np.abs(getattr(rest, name) - getattr(same, name)).max() < 0.004 * LOOP.leg
+
+
+def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:
+    plan = plant(LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0), FLAT)
+    assert [note.code for note in plan.notes] == ["treadmill"]
+    assert not plan.locked.any() and not plan.anchors
 
 
 def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
@@ -115,8 +129,7 @@ def test_poses_of_a_loop_on_twos_stay_held() -> None:
 
 
 def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
-    legs = {name: np.concatenate([getattr(LOOP, name)] * 2, axis=1) for name in ARRAYS}
-    raised = LOOP.having(**legs, has_toe=np.repeat(LOOP.has_toe, 2), is_hand=np.array([False, False, True, True]))
+    raised = with_hands(LOOP)
     assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
 
 
