@@ -2,6 +2,7 @@
 """Planting as a list of stages: contacts, targets, hips, solve. They take and return arrays and do not know Blender."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -151,11 +152,6 @@ def _plant_motion(
 ) -> Plan:
     """As `plant`, for a clip without a calibration pose in the space in which it was made: the list of stages."""
     moves, strength = _moves_hips(settings, offset), settings.shares(clip.frames)
-    if settings.contacts == "STORED" and settings.marks:
-        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
-        settings = replace(
-            settings, marks=settings.marks.compared(*alone, clip.pose_starts) if alone else settings.marks
-        )
     floor, body = settings.only(*GROUND), settings.only(*BODY)
     sole = _find_sole(keep, clip, ground, settings, sole)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
@@ -163,10 +159,7 @@ def _plant_motion(
     notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
     room, early = keep(_find_room, clip, sole, held, settings.only(*GROUND, "gives_way"))
     hips = keep(_find_hips, clip, held, body, early, moves)
-    # How far an earlier plan has moved the hip joints beyond the move of the hips that this plan finds.
-    given = None if offset is None else offset - (strength[:, None] * hips)[:, None]
-    if given is not None and clip.pose_starts is not None:
-        given = flowing_ways(given, clip.pose_starts, clip.fps)
+    given = None if offset is None else _beyond(clip, offset, strength[:, None] * hips)
     moved, way = keep(_ways_of_joints, clip, hips, given)
     held = keep(_hold_moved_hands, clip, sole, held, ground, floor, way)
     reached, pitch = keep(_within_reach, clip, held, floor, way, room, early)
@@ -203,15 +196,28 @@ def _plant_round(
     """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
     leads to its beginning. On a ground that moves nothing comes back.
     """
+    if settings.contacts == "STORED" and settings.marks:
+        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+        settings = replace(
+            settings, marks=settings.marks.compared(*alone, clip.pose_starts) if alone else settings.marks
+        )
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
     follow = ~plan.locked[~settings.touching(clip)]
     loop = keep(frames_of_loop, clip) if follow.any() and not may_move(ground) else None
     if loop is None:
         return plan
-    frames, own = loop
-    sole, ways = _find_sole(keep, clip, ground, settings, sole), None if offset is None else offset[frames]
-    inner = keep(Kept.of, clip)
-    again = _plant_motion(inner, inner(Clip.cut, clip, frames), ground, settings.cut(frames), sole, ways)
+    (frames, own), inner = loop, keep(Kept.of, clip)
+    sole, longer = _find_sole(keep, clip, ground, settings, sole), inner(Clip.cut, clip, frames)
+    stages = partial(_plant_motion, inner, longer, ground, settings.cut(frames), sole)
+    ways = None if offset is None else offset[frames]
+    if offset is not None and offset.any():
+        # The hips of the rounds before and after are a little elsewhere, as only one side of them is played on.
+        hips = stages(None).hips_offset
+        ways = hips[:, None] + _beyond(clip, offset, hips[own])[frames]
+    again = stages(ways)
+    # Anchors of feet that are found to stand only as the loop is played on would not bring its end to its beginning.
+    if (again.locked != plan.locked).any():
+        return plan
     # Notes count the frames of the clip itself.
     return replace(again.cut(own), notes=plan.notes)
 
@@ -221,7 +227,7 @@ def _contacts_alone(
 ) -> tuple[Mask, Mask] | None:
     """The least and the most contacts (F, L, 2) that a plan without marks would store; None if there is no ground."""
     try:
-        plan = _plant_motion(Kept.of(), clip, ground, settings, sole, offset)
+        plan = _plant_round(Kept.of(), clip, ground, settings, sole, offset)
     except NoGround:
         return None
     return plan.contacts, plan.resting
@@ -305,6 +311,14 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: 
     leans = settings.direction == "DOWN" and not settings.always(clip.frames)
     feet = held.targets, held.standing, ~held.locked
     return ride + hips_offset(clip, *feet, early, settings.max_drop, leans, wanted)
+
+
+def _beyond(clip: Clip, offset: Array, hips: Array) -> Array:
+    """How far an earlier plan that has moved the hip joints by an `offset` (F, L, 3) has moved them beyond the move of
+    the `hips` (F, 3) that this plan finds.
+    """
+    given = offset - hips[:, None]
+    return given if clip.pose_starts is None else flowing_ways(given, clip.pose_starts, clip.fps)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:

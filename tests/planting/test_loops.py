@@ -24,6 +24,23 @@ GROUNDS = {
 }
 
 
+def with_hands(clip):
+    """The clip of a figure whose hands go as its feet do."""
+    limbs = {name: np.concatenate([getattr(clip, name)] * 2, axis=1) for name in ARRAYS}
+    return clip.having(**limbs, has_toe=np.repeat(clip.has_toe, 2), is_hand=np.array([False, False, True, True]))
+
+
+TWOS = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
+LOOPS = {
+    "ones": LOOP,
+    "from another pose": LOOP.cut((np.arange(ROUND + 1) + ROUND // 3) % ROUND),
+    "few frames": in_place(make_walk(25 / 22.0, 22.0).clip),
+    "twos": TWOS,
+    "twos that hold the last pose": LOOP.cut(np.arange(ROUND + 1) // 2 * 2),
+    "slow, on all fours": with_hands(LOOP.cut(np.append(np.arange(6, ROUND + 6, 2), 6) % ROUND).having(fps=5.0)),
+}
+
+
 def seam(before, after) -> float:
     """How far the joints of the last frame are from where those of the first are, less how far they are in `before`."""
     paths = [np.concatenate([clip.hip, clip.knee, clip.ankle, clip.ball], axis=1) for clip in (before, after)]
@@ -47,6 +64,12 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
     same = whole.cut(order)
     for name in ("hip", "knee", "ankle", "ball"):
         assert np.abs(getattr(rest, name) - getattr(same, name)).max() < 0.004 * LOOP.leg
+
+
+def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:
+    plan = plant(LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0), FLAT)
+    assert [note.code for note in plan.notes] == ["treadmill"]
+    assert not plan.locked.any() and not plan.anchors
 
 
 def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
@@ -79,23 +102,34 @@ def test_settings_of_single_frames_hold_on_these_frames_of_a_loop() -> None:
     assert np.abs(plan.hips_offset[0]).max() == 0.0 and np.abs(moved[0]).max() > 0.01
 
 
-def test_hips_that_an_earlier_plan_of_a_loop_moved_stay() -> None:
-    first = plant(LOOP, HILLS)
-    again = plant(LOOP, HILLS, offset=np.repeat(first.hips_offset[:, None], LOOP.legs, axis=1))
+@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
+def test_hips_that_an_earlier_plan_of_a_loop_moved_stay(clip) -> None:
+    settings = Settings(strength=np.linspace(0.2, 1.0, clip.frames))
+    first = plant(clip, GROUNDS["step"], settings)
+    offset = np.repeat(first.hips_offset[:, None], clip.legs, axis=1)
+    again = plant(clip, GROUNDS["step"], settings, offset=offset)
     assert np.abs(again.rotations - first.rotations).max() < 1e-9 and not again.hips_offset.any()
 
 
+@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
+def test_stored_contacts_of_a_loop_plan_it_again_as_it_was(clip) -> None:
+    first = plant(clip, GROUNDS["step"])
+    nothing = np.zeros_like(first.contacts)
+    stored = Settings(contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
+    again = plant(clip, GROUNDS["step"], stored)
+    assert (again.contacts == first.contacts).all()
+    assert np.abs(again.rotations - first.rotations).max() < 1e-9
+
+
 def test_poses_of_a_loop_on_twos_stay_held() -> None:
-    twos = LOOP.cut(np.append(np.arange(ROUND) // 2 * 2, 0))
-    assert find_pose_starts(twos) is not None
-    plan = plant(twos, HILLS)
+    assert find_pose_starts(TWOS) is not None
+    plan = plant(TWOS, HILLS)
     assert np.abs(plan.rotations[2:32:2] - plan.rotations[3:33:2]).max() == 0.0
-    assert seam(twos, planted(twos, plan)) < 0.003
+    assert seam(TWOS, planted(TWOS, plan)) < 0.003
 
 
 def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
-    legs = {name: np.concatenate([getattr(LOOP, name)] * 2, axis=1) for name in ARRAYS}
-    raised = LOOP.having(**legs, has_toe=np.repeat(LOOP.has_toe, 2), is_hand=np.array([False, False, True, True]))
+    raised = with_hands(LOOP)
     assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
 
 

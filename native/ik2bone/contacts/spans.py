@@ -216,7 +216,8 @@ class Marks:
         """The same marks on some of the frames. Places count from the first of these."""
         first = int(np.arange(len(self.automatic))[frames][0])
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
-        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places)
+        alone = self.alone and (self.alone[0][frames], self.alone[1][frames])
+        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places, alone)
 
     def choose(self, limbs: Mask) -> Marks:
         """The same marks for some of the limbs (L,)."""

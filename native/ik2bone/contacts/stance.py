@@ -44,10 +44,10 @@ class Stance(NamedTuple):
 
 
 def stances(contacts: Mask, apart: int = 1) -> list[Stance]:
-    """The stances of each leg in order of time, from contacts (frames, legs, 2). Stances that are fewer than `apart`
+    """The stances of each leg in order of time, from contacts (frames, legs, parts). Those that are fewer than `apart`
     frames apart count as one.
     """
-    stands = contacts[..., 0] | contacts[..., 1]
+    stands = contacts[..., 0] | contacts[..., -1]
     for leg, start, end in column_runs(~stands) if apart > 1 else ():
         stands[start:end, leg] = start > 0 and end < len(stands) and end - start < apart
     return [Stance(*run) for run in column_runs(stands)]

@@ -70,7 +70,7 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-        return _following(marks.standing if mode == "STORED" else marks.applied(contacts, least), *notes)
+        return _following(marks.standing_with(contacts) if mode == "STORED" else marks.applied(contacts, least), *notes)
     if mode == "STORED":
         # Runs do not store all frames on which feet are held. So the stances that nobody edited are taken as found
         # again.

@@ -152,15 +152,13 @@ def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> t
 
 def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
-    if settings.marks is None:
+    if (marks := settings.marks) is None:
         return touches
-    automatic, enforced, forbidden = (
-        mask.any(axis=-1, keepdims=True)
-        for mask in (settings.marks.automatic, settings.marks.enforced, settings.marks.forbidden)
-    )
-    either = Marks(automatic, enforced, forbidden)
+    masks = (marks.automatic, marks.enforced, marks.forbidden, *(marks.alone or ()))
+    automatic, enforced, forbidden, *alone = (mask.any(axis=-1, keepdims=True) for mask in masks)
+    either = Marks(automatic, enforced, forbidden, alone=(alone[0], alone[1]) if alone else None)
     if settings.contacts == "STORED":
-        return either.standing[..., 0]
+        return either.standing_with(touches[..., None])[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
 
 
