@@ -11,19 +11,32 @@
 /* Some roundings of double precision, in which lanes compute whatever the kind of the results. */
 #define IK2B_CONE_ROUNDING 0x1p-48
 
-/* The unit axis; the sine and cosine of the angle by which the upper bone may differ from the axis;
- * and `least`, the least legal component of the mid joint along the axis. Angle and component are
- * widened to those of the present pose. */
+/* The unit axis, and the greatest legal angle between it and the upper bone, which is widened to
+ * that of the present pose. In these stages an angle is its cosine times the length of the upper
+ * bone, and the square of its sine times that length. */
 typedef struct {
-    double axis[3], sine, cosine, least;
+    double axis[3], angle[2];
 } cone;
+
+/* By how much the cosine of `a` is above that of `b`, as a quotient dest[0] / dest[1] of which
+ * dest[1] is positive. Cosines near 1 or -1 do not tell angles apart: there the difference is that
+ * of the squares of the sines, divided by the sum of the cosines. */
+IK2B_IN_LINE void
+cosines_apart(const double a[2], const double b[2], double upper, double dest[2])
+{
+    double sum = a[0] + b[0], size = fabs(sum), squares = b[1] - a[1];
+    dest[0] = chosen(size > upper, copysign(1.0, sum) * squares, (a[0] - b[0]) * upper);
+    dest[1] = larger(size, upper);
+}
 
 /* Finds the cone of a limb; *none is set if the axis is zero or the angle is pi. Returns false if
  * the lane needs care. */
 IK2B_IN_LINE bool
 find_cone(limb *t, bool careful, cone *self, bool *none)
 {
-    double across[3], size, inverse, upper = t->upper_length;
+    double across[3], wider[2], size, inverse, upper = t->upper_length;
+    double sine = upper * t->sine[IK2B_CONE_OPENING];
+    double opening[2] = {upper * t->cosine[IK2B_CONE_OPENING], sine * sine};
     d3_copy(t->cone_axis, self->axis);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
     *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
@@ -32,58 +45,57 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
         d3_unit(t->cone_axis, self->axis);
     }
     d3_cross(self->axis, t->mid, across);
-    double component = d3_dot(self->axis, t->mid), distance = sqrt(d3_dot(across, across));
-    double part = 1.0 / upper;
-    bool wider = component < upper * t->cosine[IK2B_CONE_OPENING];
-    self->cosine = chosen(wider, component * part, t->cosine[IK2B_CONE_OPENING]);
-    self->sine = chosen(wider, distance * part, t->sine[IK2B_CONE_OPENING]);
-    self->least = smaller(upper * t->cosine[IK2B_CONE_OPENING], component);
+    double own[2] = {d3_dot(self->axis, t->mid), d3_dot(across, across)};
+    cosines_apart(opening, own, upper, wider);
+    for (int i = 0; i < 2; i++) {
+        self->angle[i] = chosen(wider[0] > 0.0, own[i], opening[i]);
+    }
     return good | *none;
 }
 
 /* Turns the bend along the circle to the nearest end of the legal arc. The mid joint's component
- * along the axis is along * dot(new_line, axis) + swing * cos(angle from the arc's centre). A row
+ * along the axis is ahead + swing * cos(angle from the arc's centre). A row
  * whose circle does not meet the cone stays as it is and is marked by `apart`. */
 IK2B_IN_LINE bool
 turn_into_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double across[3], wished[3], new[3], mid[3], normal[3];
-    double along = t->new_along, height = t->new_height;
+    double across[3], outside[2], inside[2], new[3], mid[3], normal[3];
+    double along = t->new_along, height = t->new_height, upper = t->upper_length;
     bool good = find_cone(t, careful, &limit, &none);
-    d3_scale(t->new_line, along, wished);
-    d3_muladds(t->circle_bend, height, wished);
-    bool moves = (t->still == 0.0) & (t->keeps_upper == 0.0) & !none &
-                 (d3_dot(limit.axis, wished) < limit.least);
     d3_cross(t->new_line, t->circle_bend, across);
     double x = d3_dot(t->circle_bend, limit.axis), y = d3_dot(across, limit.axis);
-    double square = x * x + y * y, inverse = inverse_root(square);
-    double swing = height * (square * inverse);
-    double needed = limit.least - along * d3_dot(t->new_line, limit.axis);
-    bool apart = needed > swing;
+    double square = x * x + y * y, inverse = inverse_root(square), tilt = square * inverse;
+    double straight = d3_dot(t->new_line, limit.axis), ahead = along * straight;
+    double turned = along * x - height * straight, near = along * tilt - height * straight;
+    double wished[2] = {ahead + height * x, turned * turned + upper * y * (upper * y)};
+    double swing = height * tilt, nearest[2] = {ahead + swing, near * near};
+    cosines_apart(limit.angle, wished, upper, outside);
+    cosines_apart(nearest, limit.angle, upper, inside);
 
-    /* If the axis lies along the line, or the limb is straight or folded, all points of the circle
-     * have the same angle to the axis. If that angle is legal to within rounding, as in the present
-     * pose, to which the cone is widened, rounding must not choose an arc of the circle. */
-    moves &= larger(swing, needed) > IK2B_CONE_ROUNDING * t->upper_length;
+    /* A limb that is still or keeps its upper bone, which are never both, does not move.
+     * Where the wished angle is legal to within rounding, as that of the present pose is, to which
+     * the cone is widened, rounding must not choose an arc of the circle. The root of the sum of
+     * both squared sines stands for the sum of both sines. */
+    double sines = limit.angle[1] + wished[1], slack = IK2B_CONE_ROUNDING * outside[1];
+    bool moves = (t->still == t->keeps_upper) & !none &
+                 (outside[0] * fabs(outside[0]) > slack * slack * sines);
+    bool apart = inside[0] < 0.0;
 
     /* The angle by which circle_bend turns: the angle to the arc's centre, less half the arc on the
-     * side of circle_bend. */
+     * side of circle_bend. `rest` is 1 less the cosine of half the arc. */
     double cosine = x * inverse, sine = y * inverse;
-    double part = 1.0 / swing;
-    double shorter = larger(swing - needed, 0.0) * part;
-    double longer = larger(swing + needed, 0.0) * part;
-    double half_cosine = clamped(needed * part, -1.0, 1.0);
-    double half_sine = sqrt(shorter * longer);
-    half_sine = y < 0.0 ? -half_sine : half_sine;
+    double rest = smaller(inside[0] / (swing * inside[1]), 2.0);
+    double half_cosine = 1.0 - rest;
+    double half_sine = copysign(1.0, y) * sqrt(rest * (2.0 - rest));
     turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);
     d3_scale(t->new_line, along, mid);
     d3_muladds(new, height, mid);
     d3_cross(t->new_line, new, normal);
     bool turns = moves & !apart, opposite = (x < 0.0) & (fabs(y) <= t->task.parallel * -x);
-    bool shaky = turns & !(is_ordinary(square) & (swing > 0.0));
+    bool shaky = turns & !(square >= IK2B_LEAST_SQUARE);
     good = (good & !shaky) | none;
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
@@ -113,8 +125,9 @@ nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
     }
     double sine = d3_dot(towards, t->new_line), cosine = d3_dot(limit->axis, t->new_line);
     bool within = (sine * t->new_along - cosine * t->new_height > 0.0) | alike;
-    d3_scale(limit->axis, limit->cosine, up);
-    d3_muladds(towards, within ? limit->sine : -limit->sine, up);
+    double part = 1.0 / t->upper_length, side = sqrt(limit->angle[1]) * part;
+    d3_scale(limit->axis, limit->angle[0] * part, up);
+    d3_muladds(towards, within ? side : -side, up);
     return good;
 }
 

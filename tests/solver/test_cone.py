@@ -196,3 +196,29 @@ def test_a_folded_or_straight_limb_on_the_edge_of_its_cone_does_not_turn_about_i
         root_matrix, mid_matrix, end, target, hinge=hinge, roll="hinge", cone_axis=axis, cone_angle=0.0
     )
     np.testing.assert_allclose(abs(turned.root[:, 0]), 1, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("roll", ["hinge", "pose"])
+@pytest.mark.parametrize("share", [-0.65, 1.65], ids=["folded", "straight"])
+@pytest.mark.parametrize("way", [-1, 1], ids=["half a turn", "no angle"])
+def test_a_nearly_folded_or_straight_limb_turns_in_a_cone_of_almost_no_angle_or_half_a_turn(way, share, roll):
+    """Cosines cannot tell such angles apart: rounding turned legal limbs, and let others leave the cone by 1e-7."""
+    rng = np.random.default_rng(17)
+    mid = limbs.directions(rng, ROWS)
+    aside = np.cross(mid, limbs.directions(rng, ROWS))
+    end = share * mid + 1e-7 * aside / limbs.length(aside)[:, None]
+    matrix = np.tile(np.eye(4), (ROWS, 1, 1))
+    mid_matrix = matrix.copy()
+    mid_matrix[:, :3, 3] = mid
+    axis = way * mid + rng.choice([0, 1e-9, 3e-8], (ROWS, 1)) * limbs.directions(rng, ROWS)
+    twist, hinge = rng.uniform(-3, 3, ROWS), np.cross(rng.normal(size=(ROWS, 3)), mid)
+    limit = np.maximum(1e-7, limbs.angle(mid, axis))
+    free = ik2bone.solve(ROOT, mid, end, end, twist=twist)
+    s = ik2bone.solve(ROOT, mid, end, end, twist=twist, cone_axis=axis, cone_angle=1e-7)
+    assert np.all(limbs.angle(s.mid, axis) <= limit + 1e-14)
+    legal = limbs.angle(free.mid, axis) <= limit - 1e-15
+    assert 50 < legal.sum()
+    options = dict(twist=twist, hinge=hinge, roll=roll)
+    wished = ik2bone.solve_pose(matrix, mid_matrix, end, end, **options)
+    turned = ik2bone.solve_pose(matrix, mid_matrix, end, end, cone_axis=axis, cone_angle=1e-7, **options)
+    assert np.array_equal(turned.root[legal], wished.root[legal])
