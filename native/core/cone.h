@@ -54,8 +54,8 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
 }
 
 /* Turns the bend along the circle to the nearest end of the legal arc. The mid joint's component
- * along the axis is ahead + swing * cos(angle from the arc's centre). A row
- * whose circle does not meet the cone stays as it is and is marked by `apart`. */
+ * along the axis is ahead + swing * cos(angle from the arc's centre). A row whose circle does not
+ * meet the cone stays as it is and is marked by `apart`. */
 IK2B_IN_LINE bool
 turn_into_cone(limb *t, bool careful)
 {
@@ -74,12 +74,11 @@ turn_into_cone(limb *t, bool careful)
     cosines_apart(limit.angle, wished, upper, outside);
     cosines_apart(nearest, limit.angle, upper, inside);
 
-    /* A limb that is still or keeps its upper bone, which are never both, does not move.
-     * Where the wished angle is legal to within rounding, as that of the present pose is, to which
+    /* Where the wished angle is legal to within rounding, as that of the present pose is, to which
      * the cone is widened, rounding must not choose an arc of the circle. The root of the sum of
      * both squared sines stands for the sum of both sines. */
     double sines = limit.angle[1] + wished[1], slack = IK2B_CONE_ROUNDING * outside[1];
-    bool moves = (t->still == t->keeps_upper) & !none &
+    bool moves = (t->still + t->keeps_upper == 0.0) & !none &
                  (outside[0] * fabs(outside[0]) > slack * slack * sines);
     bool apart = inside[0] < 0.0;
 

@@ -217,7 +217,7 @@ def test_a_nearly_folded_or_straight_limb_turns_in_a_cone_of_almost_no_angle_or_
     s = ik2bone.solve(ROOT, mid, end, end, twist=twist, cone_axis=axis, cone_angle=1e-7)
     assert np.all(limbs.angle(s.mid, axis) <= limit + 1e-14)
     legal = limbs.angle(free.mid, axis) <= limit - 1e-15
-    assert 50 < legal.sum()
+    assert legal.sum() > 50
     options = dict(twist=twist, hinge=hinge, roll=roll)
     wished = ik2bone.solve_pose(matrix, mid_matrix, end, end, **options)
     turned = ik2bone.solve_pose(matrix, mid_matrix, end, end, cone_axis=axis, cone_angle=1e-7, **options)
