@@ -74,10 +74,7 @@ def hips_offset(
 
     def height_within(reach: Array) -> Array:
         highs = np.where(standing, heights(reach).max(axis=0), np.inf)
-        ceiling = np.maximum(highs.min(axis=1), bound)
-        height = smooth_between(wish, clip.fps, SLOW, ceiling=ceiling)
-        # Few hips come down to `lowest`. Where they do not, it plays no part, and another limit gives the same bits.
-        return height if (height >= lowest).all() else smooth_between(wish, clip.fps, SLOW, lowest, ceiling)
+        return _smooth_under(np.maximum(highs.min(axis=1), bound), wish, lowest, clip.fps)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     first = height = height_within(own)
@@ -91,6 +88,13 @@ def hips_offset(
             break
         height = height_within(reach)
     return level + height[:, None] * clip.up
+
+
+def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Array:
+    """Smooth heights (F,) near a `wish` (F,) and under a `ceiling` (F,), but nowhere under `lowest` (F,)."""
+    height = smooth_between(wish, fps, SLOW, ceiling=ceiling)
+    # Few hips come down to `lowest`. Where they do not, it plays no part, and another limit gives the same bits.
+    return height if (height >= lowest).all() else smooth_between(wish, fps, SLOW, lowest, ceiling)
 
 
 def _wished(clip: Clip, targets: Targets, rise: Array, straight: Array) -> Array:
