@@ -196,11 +196,7 @@ def _plant_round(
     """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
     leads to its beginning. On a ground that moves nothing comes back.
     """
-    if settings.contacts == "STORED" and settings.marks:
-        alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
-        settings = replace(
-            settings, marks=settings.marks.compared(*alone, clip.pose_starts) if alone else settings.marks
-        )
+    settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
     follow = ~plan.locked[~settings.touching(clip)]
     loop = keep(frames_of_loop, clip) if follow.any() and not may_move(ground) else None
@@ -220,6 +216,16 @@ def _plant_round(
         return plan
     # Notes count the frames of the clip itself.
     return replace(again.cut(own), notes=plan.notes)
+
+
+def _with_compared_marks(
+    keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
+) -> Settings:
+    """The settings; if they ask for stored contacts, their marks know which ones a plan without marks would store."""
+    if settings.contacts != "STORED" or not settings.marks:
+        return settings
+    alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+    return replace(settings, marks=settings.marks.compared(*alone, clip.pose_starts)) if alone else settings
 
 
 def _contacts_alone(

@@ -197,7 +197,7 @@ def _contacts(clip: Clip) -> tuple[Mask, Mask]:
     for stance in stances(contacts, half_step(clip.fps)):
         balls, height = contacts[stance.rows][:, 1], heights[stance.rows]
         if balls.any():
-            balls &= height <= quantile(height[balls], 0.5) + EVEN * clip.leg
+            contacts[stance.rows][:, 1] = balls & (height <= quantile(height[balls], 0.5) + EVEN * clip.leg)
         # A foot that strikes as the clip ends may not have come down.
         is_last, is_short = stance.end == clip.frames, stance.end - stance.start < STEP * clip.fps
         strikes = is_last and is_short and contacts[: stance.start, stance.leg, 1].any()
