@@ -87,7 +87,7 @@ def change_row(action: Action, number: int, **values: Any) -> None:
     An automatic contact whose frames are changed becomes pinned.
     """
     rows = rows_to_edit(action, number)
-    row = {"state": "automatic"} | rows[number]
+    row = rows[number]
     if "start" in values:
         values["start"] = min(values["start"], values.get("end", row["end"]))
     if "end" in values:
@@ -148,7 +148,7 @@ def marked(rows: Rows, span: Span) -> Rows:
     if span.state != "automatic":
         same = (row for row in there if (row["start"], row["end"]) == (span.start, span.end))
         return [*kept, next(same, row_of(span)) | {"state": span.state}]
-    inside = [row for row in there if row.get("state") != "forbidden"]
+    inside = [row for row in there if row["state"] != "forbidden"]
     ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
     return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
 

@@ -146,13 +146,11 @@ def read_record(text: str) -> tuple[Record, str | None]:
 
 
 def _rows_in(contacts: Any) -> list[dict[str, Any]]:
-    """The contacts of a record on whole frames. Points and directions of a wrong shape become None."""
+    """The contacts of a record on whole frames, each with a state. Points of a wrong shape become None."""
     if not isinstance(contacts, list):
         raise ContactsError(f"contacts: expected a list of spans, got {cut(repr(contacts))}")
     return [
-        row
-        | {"start": span.start, "end": span.end}
-        | {name: None for name in POINTS if name in row and _shape(row[name]) != (3,)}
+        row | span.as_data() | {name: None for name in POINTS if name in row and _shape(row[name]) != (3,)}
         for row, span in zip(contacts, read_contacts(contacts), strict=True)
     ]
 

@@ -120,7 +120,7 @@ def draw() -> None:
     _fill([
         (Bar(-1, 0.0, region.width, scale * (LOWEST - 2), top), BEHIND),
         *((_grown(bar, scale), CHOSEN) for bar in shown if bar.number == contacts.active),
-        *((bar, COLOURS[rows[bar.number].get("state", "automatic")]) for bar in shown),
+        *((bar, COLOURS[rows[bar.number]["state"]]) for bar in shown),
         *((bar, SHORT) for bar in short_bars(rows, short, _place_in(region), scale)),
     ])  # fmt: skip
     for bone, low in lanes.items():

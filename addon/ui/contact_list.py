@@ -50,7 +50,7 @@ def _tip(self: ContactRow) -> str:
         return ""
     row = rows[self.number]
     short = ", where the leg does not reach" if is_short(row, short_frames(report)) else ""
-    state = NAMES[row.get("state", "automatic")].lower()
+    state = NAMES[row["state"]].lower()
     return f"The {row['part']} of {row['bone']} on frames {row['start']} to {row['end']}, {state}{short}"
 
 
@@ -168,7 +168,7 @@ class IK2BONE_UL_contacts(UIList):
         if item.number >= len(rows):
             return
         row = rows[item.number]
-        name, icon = short_names(bones_in(rows))[row["bone"]], icon_of(row["part"], row.get("state", "automatic"))
+        name, icon = short_names(bones_in(rows))[row["bone"]], icon_of(row["part"], row["state"])
         line = layout.row(align=True)
         split = line.split(factor=0.34, align=True)
         words = split.row(align=True)
@@ -243,7 +243,7 @@ def _draw_marks(layout: UILayout, scene: Scene) -> None:
 
 
 def _counts(rows: Sequence[dict[str, Any]]) -> str:
-    states = [row.get("state", "automatic") for row in rows]
+    states = [row["state"] for row in rows]
     return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
 
 

@@ -70,7 +70,7 @@ def prints(record: records.Record) -> list[Line]:
         sole = soles.get(row["bone"], {})
         lying = _lying(row, standing, sole, report["leg"])
         ends = _on_ground(standing, lying, sole.get("ball_height", 0.0))
-        whole = [(1.0, COLOURS[row.get("state", "automatic")])]
+        whole = [(1.0, COLOURS[row["state"]])]
         sizes = [*whole, (INNER, SHORT)] if any(is_short(each, short) for each in standing) else whole
         lines += [Line(outline(ends, report["leg"], lying, size), colour, (number, *others)) for size, colour in sizes]
     return lines
