@@ -13,7 +13,6 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 from ..errors import Refusal
 from ..rig.armatures import HANDED, find_armature
 from ..run.contacts import change_row
-from . import drawing
 from .icons import icon_of
 from .panel import Sidebar, played_action, redraw, shown_record
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, marked_frames, rows_on, short_frames, short_names
@@ -76,8 +75,8 @@ def _jump(contacts: ContactList, context: Context) -> None:
         context.scene.frame_set(rows[contacts.active]["start"])
 
 
-def _show(_shown: Shown, _context: Context) -> None:
-    drawing.show()
+def _show(_shown: Shown, context: Context) -> None:
+    redraw(context)
 
 
 class Shown:

@@ -141,8 +141,9 @@ def _batch(line: Line) -> Any:
 def draw() -> None:
     """Draw the overlay of the played action if it is switched on in the scene."""
     context = bpy.context
-    contacts, action = context.scene.ik2bone_contacts, played_action(context)
-    if not contacts.overlay or not records.read(action)["report"]:
+    contacts = context.scene.ik2bone_contacts
+    action = played_action(context) if contacts.overlay else None
+    if not records.read(action)["report"]:
         return
     stored = _batches(action[records.RECORD], str(action.get(records.PATHS)))
     lines = [*stored, *((line, _batch(line)) for line in moved)]
