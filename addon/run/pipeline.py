@@ -55,7 +55,7 @@ from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .sparse import thin
 from .task import Task
-from .transaction import keep_pose, keep_settings, on_success
+from .transaction import keep_pose, on_success
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}
 OWN_FLOOR = "no surface was found: planted on the clip's own floor"
@@ -92,7 +92,6 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     outcomes: list[tuple[str, Outcome]] = []
     apart: list[str] = []
     with ExitStack() as undo:
-        keep_settings(undo, context.scene.ik2bone)
         for number, armature in enumerate(armatures):
             stages = (_planting_each if options.all_actions else _planting)(context, armature, options, undo)
             try:
