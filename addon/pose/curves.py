@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..keys import actions, channels, rotations
 from ..keys.keyframes import Frames
 from ..stages import Progress, Stages, part_of
-from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds
+from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
 
 # The bone, with its quotes escaped, and the property in a data path.
 BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
@@ -205,9 +205,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: 
 
 def _placed(armature: Object, frames: Sequence[int], played: actions.Curves) -> Stages[Array]:
     """The world matrices (F, 4, 4) of the armature, from F-curves, or by stepping if other things may move it."""
-    line = [armature]
-    while line[0].parent:
-        line.insert(0, line[0].parent)
+    line = [*with_parents(armature)][::-1]
     if not may_move(armature, played):
         return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if not all(map(_goes_by_curves, line)):

@@ -26,7 +26,7 @@ from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .clip import clip_again, clip_of
-from .evaluate import Poses, read_poses, stepping
+from .evaluate import Poses, read_poses, read_rest, stepping
 from .evaluate import present as present_pose
 
 # A bone is flat, without an inverse, if the volume of its axes over the cube of the longest is below this: ten times
@@ -139,9 +139,7 @@ def _told(
 ) -> Hashable:
     """The key of a kept sample: all data that it is made from."""
     bones, render = armature.data.bones, bpy.context.scene.render
-    rest = [np.empty(size * len(bones), np.float32) for size in (16, 1)]
-    for name, values in zip(("matrix_local", "length"), rest, strict=True):
-        bones.foreach_get(name, values)
+    rest = [read_rest(armature, bones.keys(), name, size) for name, size in (("matrix_local", 16), ("length", 1))]
     tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
     world = np.array(armature.matrix_world, float)
     return values_of((channels, rest, tree, world, tuple(limbs), hips, np.array(frames), render.fps, render.fps_base))
