@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
 from ..keys.keyframes import Frames
+from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
 
@@ -72,13 +73,8 @@ def _time_is_plain() -> bool:
 
 def _reached_by_ik(armature: Object, names: set[str]) -> bool:
     """Whether the chain of an IK constraint, even of a muted one, contains one of the bones."""
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type in {"IK", "SPLINE_IK"}:
-                line, count = [bone, *bone.parent_recursive], constraint.chain_count
-                if not names.isdisjoint(moved.name for moved in line[: count + 1 if count else None]):
-                    return True
-    return False
+    found = ((bone, each) for bone in armature.pose.bones for each in bone.constraints if each.type in SOLVING)
+    return any(not names.isdisjoint(chain_of(*solver)) for solver in found)
 
 
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
