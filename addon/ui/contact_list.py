@@ -246,14 +246,11 @@ def _counts(rows: Sequence[dict[str, Any]]) -> str:
     return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
 
 
-def register() -> None:
-    """Add the list to scenes."""
-    Scene.ik2bone_contacts = PointerProperty(type=ContactList)
+PROPERTIES = [(Scene, "ik2bone_contacts", PointerProperty(type=ContactList))]
 
 
 def unregister() -> None:
-    """Remove the list from scenes, and drop calls that wait for an idle Blender."""
+    """Drop calls that wait for an idle Blender."""
     for call in (_plant_again, show_rows):
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)
-    del Scene.ik2bone_contacts
