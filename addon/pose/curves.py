@@ -18,6 +18,7 @@ from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
+from ..keys.channels import TRANSFORMS
 from ..keys.keyframes import Frames
 from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
@@ -25,7 +26,6 @@ from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_
 
 # The bone, with its quotes escaped, and the property in a data path.
 BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
-CHANNELS = {"location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale"}
 # The delta transforms that change nothing.
 NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -84,7 +84,7 @@ def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) 
     own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
     return (
         not any(path.startswith("pose") for path, (bone, _) in parts.items() if bone is None)
-        and CHANNELS.issuperset(own.values())
+        and TRANSFORMS.keys() >= set(own.values())
         and all(_is_heard(curve) for (path, _), curve in curves.listed.items() if path in own)
         and not any(_bone_of(driver.data_path) in names for driver in drivers)
     )
@@ -107,7 +107,7 @@ def _goes_by_curves(ob: Object) -> bool:
         and not (ob.parent and ob.parent.type == "CURVE")
         and not (ob.constraints or ob.rigid_body or is_layered(ob))
         and not any(not driver.data_path.startswith("pose.bones[") for driver in (data.drivers if data else ()))
-        and all(curve.data_path in CHANNELS and _is_heard(curve) for curve in own)
+        and all(curve.data_path in TRANSFORMS and _is_heard(curve) for curve in own)
         and all(tuple(getattr(ob, name)) == value for name, value in NO_DELTAS.items())
     )
 

@@ -26,6 +26,7 @@ from ik2bone.sole.measure import Sole, with_own_floor
 from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
+from ..keys.channels import TRANSFORMS
 from ..rig.limb import Limb
 
 # The item `channels` of a record holds each written data path with the values of an unkeyed property, or None.
@@ -38,7 +39,7 @@ PATHS = "ik2bone_paths"
 ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"settings": {}, "channels": {}, "soles": {}, "report": {}}
 # The properties of a bone that planting writes.
-CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
+CHANNELS = tuple(name for name in TRANSFORMS if name != "scale")
 # The numbers of one sole in a record, by their shapes, besides the length of the leg that it was measured on.
 SOLE = {field.name: (3,) for field in fields(Sole) if field.name not in ("floor", "source")}
 SOLE |= {"ball_height": (), "lengths": (2,)}

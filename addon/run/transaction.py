@@ -15,7 +15,7 @@ from bpy.utils import unescape_identifier
 
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
-from ..keys.channels import Channel
+from ..keys.channels import TRANSFORMS, Channel
 from ..pose.evaluate import read
 from . import records
 
@@ -23,8 +23,6 @@ BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
 # Owners, names and values of transforms.
 Pose = list[tuple[Object | PoseBone, str, Sequence[float]]]
-# The transforms of objects and bones, with the number of their components.
-TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
 # The owner and the property in a data path: a custom property, with its quotes escaped, or one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
