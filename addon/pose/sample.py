@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from bpy.types import Bone, Object, PoseBone
 from ik2bone.arrays import Array, Mask
+from ik2bone.checks import is_flat
 from ik2bone.clip import Clip
 from ik2bone.kept import values_of
 from ik2bone.rotations import inverse_of, nearest_rotations
@@ -29,7 +30,7 @@ from .clip import clip_again, clip_of
 from .evaluate import Poses, read_poses, read_rest, stepping
 from .evaluate import present as present_pose
 
-# A bone is flat, without an inverse, if the volume of its axes over the cube of the longest is below this: ten times
+# A bone is flat, without an inverse, if the volume of its axes over the cube of their size is below this: ten times
 # what rounding in single precision leaves of an axis scaled to zero.
 FLAT = 1e-6
 # Keys at infinity hold the largest number of single precision. Above its root, squares are infinite in that precision.
@@ -283,14 +284,7 @@ def _are_numbers(values: NDArray) -> Mask:
 
 def _are_flat(poses: Poses) -> Mask:
     """Whether the axes of each bone (F, B) span almost no volume."""
-    flat = np.zeros(poses.world.shape[:2], bool)
-    for matrices in (poses.world, poses.basis):
-        # Whole columns are five times as fast as matrix by matrix, and a power takes longer than all the rest.
-        x, y, z = axes = np.ascontiguousarray(np.moveaxis(matrices[..., :3, :3], (3, 2), (0, 1)))
-        volume = sum(x[i - 2] * (y[i - 1] * z[i] - y[i] * z[i - 1]) for i in range(3))
-        square = np.einsum("ij...,ij...->i...", axes, axes).max(axis=0)
-        flat |= volume * volume <= FLAT * FLAT * square * square * square
-    return flat
+    return is_flat(poses.world[..., :3, :3], FLAT) | is_flat(poses.basis[..., :3, :3], FLAT)
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:
