@@ -261,8 +261,6 @@ class Floor:
     """A level floor without end at a height on the third axis, asked like `Surfaces`."""
 
     height: float
-    told: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
 
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, NDArray[np.bool_]]:
         """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found."""

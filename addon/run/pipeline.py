@@ -219,7 +219,7 @@ def _settings(task: Task, offset: Array | None, marks: Marks | None) -> core.Set
     return core.Settings(**options)
 
 
-def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
+def _no_ground(task: Task, ground: Surfaces) -> Refusal:
     names, chosen = ", ".join(ground.names), listed([ob.name for ob in task.surfaces])
     looked = f"nothing but {names} was looked at" if names else f"there is no mesh with faces among {chosen}"
     stand = task.options.direction == "DOWN" and all(limb.is_leg for limb in task.body.planned)
