@@ -9,6 +9,7 @@ from bpy.app.handlers import load_post, persistent, redo_post, undo_post
 from bpy.types import SpaceDopeSheetEditor, SpaceView3D
 
 from . import bars, overlay
+from .panel import redraw
 
 # The editor's type, the drawing function, and the stage in which it draws.
 DRAWN = ((SpaceView3D, overlay.draw, "POST_VIEW"), (SpaceDopeSheetEditor, bars.draw, "POST_PIXEL"))
@@ -36,6 +37,8 @@ def register() -> None:
     if keys is not None:
         items = keys.keymaps.new(**KEYMAP).keymap_items
         _added.callback(items.remove, items.new("ik2bone.drag_contact", "LEFTMOUSE", "PRESS", head=True))
+    # Enabled again, the add-on shows at once what the scene has switched on.
+    redraw(bpy.context)
 
 
 def unregister() -> None:
