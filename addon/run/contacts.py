@@ -53,11 +53,8 @@ def rows_to_store(body: Body, spans: list[Span], rows: Rows, found: Rows, mode: 
     """
     numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
-    others = [
-        row
-        for span, row in zip(spans, rows, strict=True)
-        if span.bone not in numbers and (again or mode == "STORED" or span.state != "automatic")
-    ]
+    others = [row for row in rows if row["bone"] not in numbers]
+    others = [row for row in others if again or mode == "STORED" or row["state"] != "automatic"]
     own = [
         {"leg": numbers[span.bone], **row_of(span)} for span in spans if span.bone in numbers and span.state in wished
     ]
