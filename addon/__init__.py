@@ -6,7 +6,7 @@ from types import ModuleType
 
 import bpy
 
-# The modules with classes, handlers or a function `register`; each needs only modules above it.
+# The modules with classes, PROPERTIES, HANDLERS or a function `register`; each needs only modules above it.
 MODULES = [
     "properties",
     "bounded",
@@ -37,6 +37,8 @@ def register() -> None:
         _registered.append(module)
         for kind in _classes_in(module):
             bpy.utils.register_class(kind)
+        for owner, name, value in getattr(module, "PROPERTIES", ()):
+            setattr(owner, name, value)
         for handlers, handler in getattr(module, "HANDLERS", ()):
             handlers.append(handler)
         if hasattr(module, "register"):
@@ -51,6 +53,8 @@ def unregister() -> None:
             module.unregister()
         for handlers, handler in getattr(module, "HANDLERS", ()):
             handlers.remove(handler)
+        for owner, name, _ in getattr(module, "PROPERTIES", ()):
+            delattr(owner, name)
         for kind in reversed(_classes_in(module)):
             bpy.utils.unregister_class(kind)
 

@@ -228,11 +228,4 @@ def plain(operator: Any) -> Any:
     return SimpleNamespace(**as_dict(operator.properties))
 
 
-def register() -> None:
-    """Add the settings to scenes."""
-    bpy.types.Scene.ik2bone = PointerProperty(type=IK2BONE_Settings)
-
-
-def unregister() -> None:
-    """Remove the settings from scenes."""
-    del bpy.types.Scene.ik2bone
+PROPERTIES = [(bpy.types.Scene, "ik2bone", PointerProperty(type=IK2BONE_Settings))]

@@ -55,18 +55,12 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
     options["keys"] = options.pop("output")
     for name, option in options.items():
         settings.add_argument(f"--{name.replace('_', '-')}", **_flag(option))
-    given = parser.parse_args(arguments)
-    values = {option.identifier: getattr(given, name) for name, option in options.items()}
-    job = Job(
-        given.output,
-        ground=given.ground,
-        kind=f".{given.kind}",
-        scale=given.scale,
-        all_actions=given.all_actions,
-        resume=given.resume,
-        options={name: value for name, value in values.items() if value is not None},
-    )
-    clips = _clips(given.clips, job, parser)
+    given = vars(parser.parse_args(arguments))
+    paths, given["kind"] = given.pop("clips"), f".{given['kind']}"
+    values = {option.identifier: given.pop(name) for name, option in options.items()}
+    # What is left are the fields of a job.
+    job = Job(**given, options={name: value for name, value in values.items() if value is not None})
+    clips = _clips(paths, job, parser)
     try:
         job.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -103,7 +103,7 @@ def _surface(depsgraph: Depsgraph, ob: Object, motion: Array | None, nearest: bo
     evaluated = ob.evaluated_get(depsgraph)
     matrix = np.array(evaluated.matrix_world, float)
     stays_flat = motion is None and is_flat(matrix[:3, :3], FLAT)
-    stretch = matrix if stays_flat else _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
+    stretch = matrix if stays_flat else _stretch(matrix, nearest)
     # The object's data would be coarser where the graphics card subdivides.
     data = evaluated.to_mesh()
     try:
@@ -139,7 +139,7 @@ def _instances(
         mesh, matrix = instance.object.data, np.array(instance.matrix_world, float)
         if not mesh.polygons or any(is_flat(each[:3, :3], FLAT) for each in (matrix, *inner.get(name, ()))):
             continue
-        stretch = _stretch(matrix) if nearest and is_uneven(matrix) else np.eye(4)
+        stretch = _stretch(matrix, nearest)
         key = mesh.as_pointer(), stretch.tobytes()
         if key not in meshes:
             meshes[key] = finish(_made(*_read(mesh, stretch)))
@@ -248,11 +248,15 @@ def is_uneven(matrix: Array) -> bool:
     return bool(sizes[0] > (1.0 + UNEVEN) * sizes[-1])
 
 
-def _stretch(matrix: Array) -> Array:
-    """The symmetric factor (4, 4) of a transform; the other factor only rotates and moves."""
-    _, sizes, axes = np.linalg.svd(matrix[:3, :3])
+def _stretch(matrix: Array, nearest: bool) -> Array:
+    """The symmetric factor (4, 4) of an uneven transform, if its space is asked for nearest points; else the identity.
+
+    The other factor only rotates and moves.
+    """
     stretch = np.eye(4)
-    stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)
+    if nearest and is_uneven(matrix):
+        _, sizes, axes = np.linalg.svd(matrix[:3, :3])
+        stretch[:3, :3] = axes.T @ (sizes[:, None] * axes)
     return stretch
 
 
@@ -261,8 +265,6 @@ class Floor:
     """A level floor without end at a height on the third axis, asked like `Surfaces`."""
 
     height: float
-    told: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
 
     def __call__(self, points: Array, down: Array | None) -> tuple[Array, Array, NDArray[np.bool_]]:
         """The points (N, 3) moved along the unit vector `down` onto the floor, with normals and found."""

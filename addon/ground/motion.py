@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, FCurve, Object
 from ik2bone.arrays import Array, Mask
+from ik2bone.rotations import move_points
 from numpy.typing import NDArray
 
 from ..keys import actions, fcurves
@@ -71,10 +72,15 @@ def _matrices(depsgraph: Depsgraph, owners: Sequence[Object]) -> dict[Instance, 
 
 
 def _moves(ob: Object, matrices: Array) -> bool:
-    corners = np.append(np.array(ob.bound_box), np.ones((8, 1)), axis=1)
-    places = (matrices @ corners.T)[:, :3]
-    size = np.ptp(places[0], axis=-1).max(initial=1e-30)
-    return bool(np.ptp(places, axis=0).max() > STILL * size)
+    return _vary(move_points(matrices[:, None], np.array(ob.bound_box)))
+
+
+def _vary(points: Sequence[NDArray]) -> bool:
+    """Whether the number of points (N, 3) varies, or one of them moves by more than STILL of their size."""
+    counts = {len(each) for each in points}
+    if len(counts) > 1 or 0 in counts:
+        return len(counts) > 1
+    return bool(np.ptp(points, axis=0).max() > STILL * max(np.ptp(points[0], axis=0).max(), 1e-30))
 
 
 def find_unfollowed(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[str]]:
@@ -128,15 +134,8 @@ def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[O
     with private_scene(objects) as scene:
         step, some = partial(step_scene, scene), [frames[row] for row in rows]
         shapes = yield from read_frames(step, some, lambda graph: _shapes(graph, objects))
-    return [ob for ob, first, *others in zip(objects, *shapes, strict=True) if any(_differ(first, o) for o in others)]
+    return [ob for ob, *found in zip(objects, *shapes, strict=True) if _vary(found)]
 
 
 def _shapes(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[NDArray[np.float32]]:
     return [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects]
-
-
-def _differ(before: Array, after: Array) -> bool:
-    if before.shape != after.shape:
-        return True
-    size = np.ptp(before, axis=0).max(initial=1e-30) if len(before) else 1.0
-    return bool(len(before) and np.abs(after - before).max() > STILL * size)

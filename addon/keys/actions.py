@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import bpy
-from bpy.types import Action, AnimData, FCurve, NlaStrip, Object
+from bpy.types import Action, AnimData, FCurve, NlaStrip, Object, Scene
 from bpy.utils import unescape_identifier
 
 from . import fcurves
@@ -134,13 +134,16 @@ def playing_strips(ob: Object) -> list[NlaStrip]:
     if len(found) < 2:
         return found
     scene = bpy.context.scene
-    first, last = scene.frame_start, scene.frame_end
-    if scene.use_preview_range:
-        first, last = scene.frame_preview_start, scene.frame_preview_end
+    first, last = preview_range(scene) or (scene.frame_start, scene.frame_end)
     found = [strip for strip in found if strip.frame_start <= last and strip.frame_end >= first]
     # The source that was pushed down for a layer of ours still counts as the action that the object plays.
     under = [action.get(SOURCE) for action in played_by(ob) if action.get(LAYER) == PUSHED]
     return [strip for strip in found if strip.action in under][-1:] or found
+
+
+def preview_range(scene: Scene) -> tuple[int, int] | None:
+    """The first and last frame of the scene's preview range, if that is on."""
+    return (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else None
 
 
 def curves_of(assignment: Assignment) -> Curves:

@@ -20,6 +20,8 @@ from .keyframes import SAME_FRAME, Frames
 # Values of properties that no curve animates, by data path.
 Unkeyed = Mapping[str, Sequence[float]]
 
+# The transforms of objects and bones, with the number of their components.
+TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
 # Differences of this size (in a channel's own unit) are within the rounding of float32 channels.
 SAME_VALUE = 1e-5
 

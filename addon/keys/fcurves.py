@@ -4,10 +4,11 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from math import ceil, floor, nan
+from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import FCurve
+from bpy.types import FCurve, bpy_struct
 from ik2bone.arrays import Array, Mask
 from numpy.typing import NDArray
 
@@ -96,14 +97,23 @@ def copy(source: FCurve, target: FCurve) -> None:
             # Setting an attribute of a single point may crash Blender 4.2 to 5.2, which takes the point for a modifier.
             for name in ("min", "max"):
                 new.control_points.foreach_set(name, [getattr(point, name) for point in points])
-        # The values are set twice, because some of them limit others.
-        for name in [p.identifier for p in modifier.bl_rna.properties if not p.is_readonly] * 2:
-            setattr(new, name, getattr(modifier, name))
+        set_properties(new, properties_of(modifier))
     for name in OWN:
         setattr(target, name, getattr(source, name))
     if len(keys):
         # Blender has computed automatic handles again meanwhile, which may differ in the last bit.
         put(target, keys, HANDLES)
+
+
+def properties_of(owner: bpy_struct) -> dict[str, Any]:
+    """The values of all properties of a modifier, or of other data, that can be set."""
+    return {p.identifier: getattr(owner, p.identifier) for p in owner.bl_rna.properties if not p.is_readonly}
+
+
+def set_properties(owner: bpy_struct, values: Mapping[str, Any]) -> None:
+    """Set properties twice, because some of them limit others."""
+    for name, value in [*values.items()] * 2:
+        setattr(owner, name, value)
 
 
 def _clear(curve: FCurve) -> None:

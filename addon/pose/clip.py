@@ -9,7 +9,7 @@ from bpy.types import Bone, Object
 from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
-from ik2bone.rotations import LAST, NEXT, inverse_of, length_of, move_points
+from ik2bone.rotations import inverse_of, length_of, level_part, move_points, unit
 from numpy.typing import NDArray
 
 from ..rig.limb import Limb
@@ -101,7 +101,7 @@ def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
     if limb.end is None:
         return poses[limb.foot]
     foot = np.tile(np.eye(4), (len(poses[limb.shin]), 1, 1))
-    foot[:, :3, 3] = _carry(poses[limb.shin], np.array(limb.end))
+    foot[:, :3, 3] = move_points(poses[limb.shin], np.array(limb.end))
     return foot
 
 
@@ -129,17 +129,17 @@ def _ball(armature: Object, limb: Limb, world: dict[str, Array]) -> Array:
     of a hand its palm.
     """
     if not limb.is_leg:
-        return _carry(world[limb.foot], find_palm(armature, limb)[0])
+        return move_points(world[limb.foot], find_palm(armature, limb)[0])
     if limb.end is not None:
         return _foot(limb, world)[:, :3, 3]
     foot = world[limb.foot]
     if limb.toe:
         head, follows = world[limb.toe][:, :3, 3], armature.data.bones[limb.toe].parent.name == limb.foot
-        return _carry(foot, _local(foot, head)) if follows else head
+        return move_points(foot, _local(foot, head)) if follows else head
     bone, bones = armature.data.bones[limb.foot], armature.data.bones
     knee = bone.matrix_local.inverted() @ bones[limb.shin].head_local
     points_up = knee.y > UPWARD * knee.length
-    return _carry(foot, np.array(-PAW_SHARE * knee if points_up else (0.0, bone.length, 0.0), float))
+    return move_points(foot, np.array(-PAW_SHARE * knee if points_up else (0.0, bone.length, 0.0), float))
 
 
 def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> Array:
@@ -151,14 +151,14 @@ def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> 
     heading, level_length = _level(foot[low])
     size = np.median(length_of(foot[low]))
     points = _ends(armature, limb.toe)
-    ends = np.stack([_carry(toe[low], point) - ball[low] for point in points])
+    ends = np.stack([move_points(toe[low], point) - ball[low] for point in points])
     forward, length = (np.median(each, axis=1) for each in (np.sum(ends * heading, axis=-1), length_of(ends)))
     is_far_enough = (TIP_SHARE[0] * size < length) & (length < TIP_SHARE[1] * size)
     forward = np.where(is_far_enough & (forward > TIP_COSINE * length), forward, 0.0)
     point = points[forward.argmax()]
     if forward.max() <= 0.0:
         point = _local(toe[low], ball[low] + heading * (TOES_SHARE * np.median(level_length)))
-    return _carry(toe, point)
+    return move_points(toe, point)
 
 
 def _ends(armature: Object, toe: str) -> list[Array]:
@@ -168,18 +168,9 @@ def _ends(armature: Object, toe: str) -> list[Array]:
     return [np.array(inverse @ end, float) for end in (bone.tail_local, *(child.head_local for child in bone.children))]
 
 
-def _carry(matrices: Array, point: Array) -> Array:
-    """The path (F, 3) in world space of a point that is fixed in a bone's space."""
-    return matrices[:, :3, :3] @ point + matrices[:, :3, 3]
-
-
 def _local(matrices: Array, points: Array) -> Array:
     """World-space points (F, 3) in a bone's space, as the median (3,) over the frames."""
-    # Cramer's rule on whole columns takes half the time of solving matrix by matrix.
-    x, y, z, origin = np.ascontiguousarray(matrices[:, :3].transpose(2, 1, 0))
-    away = points.T - origin
-    faces = np.array([a[NEXT] * b[LAST] - a[LAST] * b[NEXT] for a, b in ((y, z), (z, x), (x, y))])
-    return np.median(np.sum(faces * away, axis=1) / np.sum(faces[0] * x, axis=0), axis=1)
+    return np.median(move_points(inverse_of(matrices), points), axis=0)
 
 
 def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
@@ -189,9 +180,8 @@ def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
 
 def _level(direction: Array) -> tuple[Array, Array]:
     """The level unit headings and the level lengths of directions (F, 3). A vertical direction has heading zero."""
-    level = direction - (direction @ UP)[:, None] * UP
-    length = np.linalg.norm(level, axis=-1)
-    return level / np.maximum(length, 1e-30)[:, None], length
+    level = level_part(direction, UP)
+    return unit(level), length_of(level)
 
 
 def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:
@@ -224,13 +214,12 @@ def _knuckles(hand: Bone, lower: float) -> Iterator[Array]:
 
 
 def _palm(knuckles: Array) -> tuple[Array, Array]:
-    directions = knuckles / np.linalg.norm(knuckles, axis=1, keepdims=True)
-    middle = np.median(directions, axis=0)
-    fingers = knuckles[directions @ (middle / np.linalg.norm(middle)) > BESIDE]
+    directions = unit(knuckles)
+    fingers = knuckles[directions @ unit(np.median(directions, axis=0)) > BESIDE]
     fingers = fingers if len(fingers) else knuckles
     point = fingers.mean(axis=0)
     across = fingers[:, None] - fingers
-    widest = across.reshape(-1, 3)[np.linalg.norm(across, axis=-1).argmax()]
+    widest = across.reshape(-1, 3)[length_of(across).argmax()]
     normal = np.cross(point, widest)
     size = np.linalg.norm(normal)
     known = len(fingers) >= FINGERS and size > SPREAD * float(point @ point)

@@ -18,13 +18,14 @@ from ik2bone.rotations import inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
+from ..keys.channels import TRANSFORMS
 from ..keys.keyframes import Frames
+from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
-from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds
+from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
 
 # The bone, with its quotes escaped, and the property in a data path.
 BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
-CHANNELS = {"location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler", "scale"}
 # The delta transforms that change nothing.
 NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -72,13 +73,8 @@ def _time_is_plain() -> bool:
 
 def _reached_by_ik(armature: Object, names: set[str]) -> bool:
     """Whether the chain of an IK constraint, even of a muted one, contains one of the bones."""
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            if constraint.type in {"IK", "SPLINE_IK"}:
-                line, count = [bone, *bone.parent_recursive], constraint.chain_count
-                if not names.isdisjoint(moved.name for moved in line[: count + 1 if count else None]):
-                    return True
-    return False
+    found = ((bone, each) for bone in armature.pose.bones for each in bone.constraints if each.type in SOLVING)
+    return any(not names.isdisjoint(chain_of(*solver)) for solver in found)
 
 
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
@@ -88,7 +84,7 @@ def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) 
     own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
     return (
         not any(path.startswith("pose") for path, (bone, _) in parts.items() if bone is None)
-        and CHANNELS.issuperset(own.values())
+        and TRANSFORMS.keys() >= set(own.values())
         and all(_is_heard(curve) for (path, _), curve in curves.listed.items() if path in own)
         and not any(_bone_of(driver.data_path) in names for driver in drivers)
     )
@@ -111,7 +107,7 @@ def _goes_by_curves(ob: Object) -> bool:
         and not (ob.parent and ob.parent.type == "CURVE")
         and not (ob.constraints or ob.rigid_body or is_layered(ob))
         and not any(not driver.data_path.startswith("pose.bones[") for driver in (data.drivers if data else ()))
-        and all(curve.data_path in CHANNELS and _is_heard(curve) for curve in own)
+        and all(curve.data_path in TRANSFORMS and _is_heard(curve) for curve in own)
         and all(tuple(getattr(ob, name)) == value for name, value in NO_DELTAS.items())
     )
 
@@ -205,9 +201,7 @@ def read(armature: Object, names: Sequence[str], frames: Sequence[int], curves: 
 
 def _placed(armature: Object, frames: Sequence[int], played: actions.Curves) -> Stages[Array]:
     """The world matrices (F, 4, 4) of the armature, from F-curves, or by stepping if other things may move it."""
-    line = [armature]
-    while line[0].parent:
-        line.insert(0, line[0].parent)
+    line = [*with_parents(armature)][::-1]
     if not may_move(armature, played):
         return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if not all(map(_goes_by_curves, line)):

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 from bpy.types import Depsgraph, Object, PoseBone, Scene
 from ik2bone.arrays import Array, Mask
+from ik2bone.rotations import move_points
 from numpy.typing import NDArray
 
 from ..errors import Refusal
@@ -223,8 +224,7 @@ def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
 
 def _to_world(armature: Object, points: Array) -> Array:
     # In Blender 5.2 and later, an array made from a matrix has single precision.
-    world = np.array(armature.matrix_world, float)
-    return points @ world[:3, :3].T + world[:3, 3]
+    return move_points(np.array(armature.matrix_world, float), points)
 
 
 def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from bpy.types import Bone, Object, PoseBone
 from ik2bone.arrays import Array, Mask
+from ik2bone.checks import is_flat
 from ik2bone.clip import Clip
 from ik2bone.kept import values_of
 from ik2bone.rotations import inverse_of, nearest_rotations
@@ -26,10 +27,10 @@ from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .clip import clip_again, clip_of
-from .evaluate import Poses, read_poses, stepping
+from .evaluate import Poses, read_poses, read_rest, stepping
 from .evaluate import present as present_pose
 
-# A bone is flat, without an inverse, if the volume of its axes over the cube of the longest is below this: ten times
+# A bone is flat, without an inverse, if the volume of its axes over the cube of their size is below this: ten times
 # what rounding in single precision leaves of an axis scaled to zero.
 FLAT = 1e-6
 # Keys at infinity hold the largest number of single precision. Above its root, squares are infinite in that precision.
@@ -139,9 +140,7 @@ def _told(
 ) -> Hashable:
     """The key of a kept sample: all data that it is made from."""
     bones, render = armature.data.bones, bpy.context.scene.render
-    rest = [np.empty(size * len(bones), np.float32) for size in (16, 1)]
-    for name, values in zip(("matrix_local", "length"), rest, strict=True):
-        bones.foreach_get(name, values)
+    rest = [read_rest(armature, bones.keys(), name, size) for name, size in (("matrix_local", 16), ("length", 1))]
     tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
     world = np.array(armature.matrix_world, float)
     return values_of((channels, rest, tree, world, tuple(limbs), hips, np.array(frames), render.fps, render.fps_base))
@@ -285,14 +284,7 @@ def _are_numbers(values: NDArray) -> Mask:
 
 def _are_flat(poses: Poses) -> Mask:
     """Whether the axes of each bone (F, B) span almost no volume."""
-    flat = np.zeros(poses.world.shape[:2], bool)
-    for matrices in (poses.world, poses.basis):
-        # Whole columns are five times as fast as matrix by matrix, and a power takes longer than all the rest.
-        x, y, z = axes = np.ascontiguousarray(np.moveaxis(matrices[..., :3, :3], (3, 2), (0, 1)))
-        volume = sum(x[i - 2] * (y[i - 1] * z[i] - y[i] * z[i - 1]) for i in range(3))
-        square = np.einsum("ij...,ij...->i...", axes, axes).max(axis=0)
-        flat |= volume * volume <= FLAT * FLAT * square * square * square
-    return flat
+    return is_flat(poses.world[..., :3, :3], FLAT) | is_flat(poses.basis[..., :3, :3], FLAT)
 
 
 def _culprit(evaluated: Object, names: list[str]) -> str:

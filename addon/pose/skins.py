@@ -5,7 +5,6 @@ from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import bpy
 import numpy as np
@@ -18,6 +17,7 @@ from ik2bone.sole.skin import Skin
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
+from ..keys.fcurves import properties_of
 from ..rig.limb import Limb
 from .evaluate import PRIVATE, private_scene
 
@@ -92,13 +92,8 @@ def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies:
 
 def _made(body: Object) -> Hashable:
     """What decides on the evaluated weights of a mesh, besides the weights themselves."""
-    groups = tuple(group.name for group in body.vertex_groups)
-    return body.data.name_full, body.parent_type, body.parent_bone, groups, repr(list(map(_settings, body.modifiers)))
-
-
-def _settings(modifier: bpy.types.Modifier) -> dict[str, Any]:
-    names = (prop.identifier for prop in modifier.bl_rna.properties if not prop.is_readonly)
-    return {name: getattr(modifier, name) for name in names}
+    groups, modifiers = tuple(body.vertex_groups.keys()), repr(list(map(properties_of, body.modifiers)))
+    return body.data.name_full, body.parent_type, body.parent_bone, groups, modifiers
 
 
 def _tells_edits(body: Object) -> bool:

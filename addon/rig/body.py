@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The parts of an armature that a run plants: limbs, toes, and the bone that moves the hips."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from ..properties import PlantingOptions
 from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
 from .choose import choose_limbs
 from .controls_find import named_hips
+from .find import rest_tree
 from .limb import Limb
 
 # Constraints that move a bone to the location of another bone.
@@ -93,7 +93,8 @@ def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = No
     controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     # The trunk is the largest of all branches that hold no leg.
-    sizes = _sizes(armature)
+    rest = rest_tree(armature)
+    sizes = dict(zip(rest.names, rest.sizes, strict=True))
     branches = ([sizes[child.name] for child in bones[name].children if child.name not in apart] for name in shared)
     carried = [max(own, default=0) for own in branches]
     lowest = carried.index(max(carried))
@@ -109,16 +110,6 @@ def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = No
         if moving.is_free(name):
             return name
     return None
-
-
-def _sizes(armature: Object) -> Counter[str]:
-    """The number of bones in the subtree of each bone, the bone itself included, by name."""
-    sizes = Counter(armature.data.bones.keys())
-    # Blender lists bones after their parents.
-    for bone in reversed(armature.data.bones.values()):
-        if bone.parent:
-            sizes[bone.parent.name] += sizes[bone.name]
-    return sizes
 
 
 def _hips_control(moving: Moving, bone: PoseBone) -> str | None:

@@ -21,6 +21,8 @@ SCALING = {"COPY_SCALE", "LIMIT_SCALE", "MAINTAIN_VOLUME"}
 PLACELESS = {"COPY_ROTATION", "LIMIT_ROTATION"} | SCALING
 # Constraints whose target carries a bone as a parent does: the bone's channels act in the space of the target.
 CARRYING = {"CHILD_OF", "ARMATURE"}
+# Constraints of inverse kinematics, which move a chain of bones.
+SOLVING = {"IK", "SPLINE_IK"}
 # Constraints that act in some poses and not in others.
 LIMITING = {"LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_DISTANCE", "TRANSFORM"}
 # A pose agrees with the bone's channels within this tolerance, in radians and as a share of the bone's length plus its
@@ -61,16 +63,10 @@ class Moving:
     def solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
         """Every active constraint of inverse kinematics, with its bone."""
         found = ((bone, each) for bone in self.armature.pose.bones for each in bone.constraints)
-        return ((bone, each) for bone, each in found if each.type in {"IK", "SPLINE_IK"} and self._acts(each))
+        return ((bone, each) for bone, each in found if each.type in SOLVING and self._acts(each))
 
     def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
-        return {name: bone.name for bone, constraint in solvers for name in self.chain_of(bone, constraint)}
-
-    def chain_of(self, bone: PoseBone, constraint: Constraint) -> list[str]:
-        """The names of the bones that an inverse kinematics `constraint` on `bone` moves, the lowest first."""
-        start = 0 if getattr(constraint, "use_tail", True) else 1
-        end = start + constraint.chain_count if constraint.chain_count else None
-        return line_of(self.armature, bone.name)[start:end]
+        return {name: bone.name for bone, constraint in solvers for name in chain_of(bone, constraint)}
 
     def carried_by(self, name: str) -> set[str]:
         """Names of the bones under a bone, without those that inverse kinematics holds at a target elsewhere."""
@@ -242,6 +238,13 @@ def _between(armature: Object, limb: Limb) -> list[str]:
 def line_of(armature: Object, name: str) -> list[str]:
     """The names of a bone and of all its ancestors, the nearest first."""
     return [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
+
+
+def chain_of(bone: PoseBone, constraint: Constraint) -> list[str]:
+    """The names of the bones that an inverse kinematics `constraint` on `bone` moves, the lowest first."""
+    start = 0 if getattr(constraint, "use_tail", True) else 1
+    end = start + constraint.chain_count if constraint.chain_count else None
+    return line_of(bone.id_data, bone.name)[start:end]
 
 
 def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:

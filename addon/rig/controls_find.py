@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bpy.types import Constraint, PoseBone, bpy_prop_collection
 from ik2bone.clip import JOINTS
 
-from .checks import Moving, line_of
+from .checks import Moving, chain_of, line_of
 from .limb import Control, Limb, Switch
 
 # Constraints that turn a bone according to their target bone.
@@ -41,7 +41,7 @@ def _solver(moving: Moving, limb: Limb) -> Constraint | None:
     None if it moves other bones too, or if another constraint of inverse kinematics moves the thigh or the shin.
     """
     wanted = {limb.thigh, limb.shin}
-    chains = [(constraint, set(moving.chain_of(bone, constraint))) for bone, constraint in moving.solvers()]
+    chains = [(constraint, set(chain_of(bone, constraint))) for bone, constraint in moving.solvers()]
     found = [(constraint, moved) for constraint, moved in chains if not wanted.isdisjoint(moved)]
     if len(found) != 1 or found[0][1] != wanted:
         return None
@@ -118,7 +118,7 @@ class _Solved:
         """The target bones of the constraints that turn a bone; None if the bone is moved in another way."""
         bone, found = self.moving.armature.pose.bones[name], []
         for constraint in self.moving.active(bone):
-            is_alone = constraint.type == "IK" and self.moving.chain_of(bone, constraint) == [name]
+            is_alone = constraint.type == "IK" and chain_of(bone, constraint) == [name]
             if not is_alone and constraint.type not in FOLLOWING:
                 return None
             if constraint.target != self.moving.armature or not constraint.subtarget:

@@ -63,7 +63,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
         return generated
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
-    rest = _rest_tree(armature, actions.curves_of(actions.assigned(armature)).bones())
+    rest = rest_tree(armature, actions.curves_of(actions.assigned(armature)).bones())
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     legs = [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)]
     legs = legs or [_footless(armature, rest, shin) for shin in _footless_pair(rest)]
@@ -76,7 +76,7 @@ def find_arms(armature: Object, legs: Sequence[Limb]) -> tuple[Limb, ...]:
     """The arms of a generated rig, else the mirrored pairs of limbs beside the `legs` in the rest pose."""
     if generated := _generated(armature, is_leg=False):
         return generated
-    rest = _rest_tree(armature)
+    rest = rest_tree(armature)
     known = [_limb(rest, *(rest.names.index(name) for name in (leg.thigh, leg.shin, leg.foot))) for leg in legs]
     arms = [limb for pair in arm_pairs(rest, known) for limb in pair]
     names = [[rest.names[bone] for bone in arm.bones] for arm in sorted(arms, key=lambda arm: arm.root)]
@@ -94,7 +94,7 @@ def legs_of(armature: Object, bones: Sequence[str], known: Iterable[Limb]) -> tu
     If two of the bones belong to a known leg, this is the leg of the three bones. Else it is their leg and the mirrored
     one, if both have names of legs or stand in the rest pose; else their leg alone if it has such names; else none.
     """
-    rest = _rest_tree(armature)
+    rest = rest_tree(armature)
     named = tuple(rest.names.index(name) for name in bones)
     own = _limb(rest, *named)
     if any(limb.is_leg and len(set(limb.turned).intersection(bones)) >= 2 for limb in known):
@@ -115,7 +115,8 @@ def _limb(tree: Tree, root: int, mid: int, end: int) -> Joints:
     return Joints(root, mid, end, float(tree.length(root, mid)), float(tree.length(mid, end)))
 
 
-def _rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
+def rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
+    """The bones in the rest pose, and which of them are `keyed`."""
     bones = list(armature.pose.bones)
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent else -1 for bone in bones], np.intp)

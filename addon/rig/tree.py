@@ -10,6 +10,7 @@ from os.path import commonprefix
 
 import numpy as np
 from ik2bone.arrays import Array, Mask
+from ik2bone.rotations import dot, length_of, unit
 from numpy.typing import NDArray
 
 # The ratio of the longer to the shorter bone of a limb is less than this. The ratio of upper to lower length is 0.79 to
@@ -75,7 +76,7 @@ class Tree:
 
     def length(self, bone: Indices | int, other: Indices | int) -> Array:
         """The median over the poses of the distance between the heads of two bones."""
-        away = np.linalg.norm(self.heads[:, bone] - self.heads[:, other], axis=-1)
+        away = length_of(self.heads[:, bone] - self.heads[:, other])
         return away[0] if len(away) == 1 else np.median(away, axis=0)
 
     @cached_property
@@ -194,11 +195,9 @@ def _lines(tree: Tree) -> list[list[Line]]:
 def _in_line(tree: Tree, part: Indices, upper: Indices, lower: Indices) -> Mask:
     """Whether each joint of `part` lies on the line between `upper` and `lower` on every pose."""
     start, end = tree.heads[:, upper], tree.heads[:, lower]
-    length = np.linalg.norm(end - start, axis=-1)
-    way, away = (end - start) / np.maximum(length, 1e-300)[..., None], tree.heads[:, part] - start
-    along = np.sum(way * away, axis=-1)
-    aside = np.linalg.norm(away - along[..., None] * way, axis=-1)
-    near = STRAIGHT * length
+    length, way, away = length_of(end - start), unit(end - start), tree.heads[:, part] - start
+    along, near = dot(way, away), STRAIGHT * length
+    aside = length_of(away - along[..., None] * way)
     return np.all((aside < near) & (along > -near) & (along < length + near), axis=0)
 
 
@@ -223,7 +222,7 @@ def _are_segments(tree: Tree, limb: Joints, between: dict[int, tuple[int, ...]])
         return True
     if min(tree.likeness[bone] for bone in limb.bones) > 0 >= max(tree.likeness[part] for _bone, part, _after in links):
         return True
-    extension = np.linalg.norm(tree.heads[:, limb.root] - tree.heads[:, limb.end], axis=-1)
+    extension = length_of(tree.heads[:, limb.root] - tree.heads[:, limb.end])
     return bool(np.ptp(extension) > BENDS * limb.reach)
 
 

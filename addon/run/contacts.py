@@ -53,11 +53,8 @@ def rows_to_store(body: Body, spans: list[Span], rows: Rows, found: Rows, mode: 
     """
     numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
-    others = [
-        row
-        for span, row in zip(spans, rows, strict=True)
-        if span.bone not in numbers and (again or mode == "STORED" or span.state != "automatic")
-    ]
+    others = [row for row in rows if row["bone"] not in numbers]
+    others = [row for row in others if again or mode == "STORED" or row["state"] != "automatic"]
     own = [
         {"leg": numbers[span.bone], **row_of(span)} for span in spans if span.bone in numbers and span.state in wished
     ]
@@ -87,7 +84,7 @@ def change_row(action: Action, number: int, **values: Any) -> None:
     An automatic contact whose frames are changed becomes pinned.
     """
     rows = rows_to_edit(action, number)
-    row = {"state": "automatic"} | rows[number]
+    row = rows[number]
     if "start" in values:
         values["start"] = min(values["start"], values.get("end", row["end"]))
     if "end" in values:
@@ -148,7 +145,7 @@ def marked(rows: Rows, span: Span) -> Rows:
     if span.state != "automatic":
         same = (row for row in there if (row["start"], row["end"]) == (span.start, span.end))
         return [*kept, next(same, row_of(span)) | {"state": span.state}]
-    inside = [row for row in there if row.get("state") != "forbidden"]
+    inside = [row for row in there if row["state"] != "forbidden"]
     ends = [{"start": max(row["start"], span.start), "end": min(row["end"], span.end)} for row in inside]
     return [*kept, *(row | end | {"state": "automatic"} for row, end in zip(inside, ends, strict=True))]
 

@@ -15,6 +15,7 @@ from bpy.types import Action, AnimData, NlaStrip, NlaTrack, Object
 
 from ..keys import actions
 from ..keys.actions import LAYER, PUSHED, SOURCE, Assignment
+from ..keys.fcurves import set_properties
 
 # Further values of the property LAYER: an action with corrections over a source that was in a strip already, and an
 # action with the unkeyed pose.
@@ -190,11 +191,5 @@ def extent(first: int, last: int, extrapolation: str) -> Extent:
 
 
 def _set(keep: Keep, owner: NlaStrip | NlaTrack, **values: Any) -> None:
-    keep(_assign, owner, {name: getattr(owner, name) for name in values})
-    _assign(owner, values)
-
-
-def _assign(owner: NlaStrip | NlaTrack, values: dict[str, Any]) -> None:
-    # The values are set twice, because some of them limit others.
-    for name, value in [*values.items()] * 2:
-        setattr(owner, name, value)
+    keep(set_properties, owner, {name: getattr(owner, name) for name in values})
+    set_properties(owner, values)

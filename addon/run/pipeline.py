@@ -6,7 +6,7 @@ All armatures of a run succeed or fail together: if one is refused, the changes 
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ from ..keys.channels import Channel
 from ..pose.clip import rest_clip
 from ..pose.sample import FRAMES, Sample, proven
 from ..pose.skins import find_skins
-from ..properties import PlantingOptions
+from ..properties import OPTIONS, PlantingOptions
 from ..rig.armatures import active_object
 from ..rig.body import find_body
 from ..rig.checks import Moving, check_chain
@@ -55,7 +55,7 @@ from .present import PresentPose
 from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
 from .sparse import thin
 from .task import Task
-from .transaction import keep_pose, keep_settings, on_success
+from .transaction import keep_pose, on_success
 
 OUTPUTS: dict[str, type[Output]] = {"NEW_ACTION": NewAction, "IN_PLACE": InPlace, "NLA_LAYER": NlaLayer}
 OWN_FLOOR = "no surface was found: planted on the clip's own floor"
@@ -92,7 +92,6 @@ def planting(context: Context, armatures: Sequence[Object], options: PlantingOpt
     outcomes: list[tuple[str, Outcome]] = []
     apart: list[str] = []
     with ExitStack() as undo:
-        keep_settings(undo, context.scene.ik2bone)
         for number, armature in enumerate(armatures):
             stages = (_planting_each if options.all_actions else _planting)(context, armature, options, undo)
             try:
@@ -197,22 +196,10 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     `sole` are known soles; without them a clip of one frame takes the soles of the rest pose. `offset` (F, L, 3) is the
     way of the hip joints from the sampled ones by an earlier run. `marks` are edited contacts.
     """
-    options = task.options
     clip = clip.having(skins=find_skins(task.armature, task.body.planned))
     sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
     ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
-    settings = core.Settings(
-        contacts="ALWAYS" if task.present else options.contacts,
-        use_hips=task.moves_hips if offset is None else options.use_hips,
-        use_slope=options.use_slope,
-        max_slope=options.max_slope,
-        max_drop=options.max_drop,
-        gives_way=options.gives_way,
-        strength=task.strength,
-        direction=options.direction,
-        marks=marks,
-        asked=task.body.chosen,
-    )
+    settings = _settings(task, offset, marks)
     name = task.armature.name_full
     last = plans.find(name)
     try:
@@ -223,7 +210,16 @@ def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks
     return plans.put(name, plan, plan.clip.frames)
 
 
-def _no_ground(task: Task, ground: Surfaces | Floor) -> Refusal:
+def _settings(task: Task, offset: Array | None, marks: Marks | None) -> core.Settings:
+    """The settings of planting: the options of the same names, and what the task adds to them."""
+    options = {each.name: getattr(task.options, each.name) for each in fields(core.Settings) if each.name in OPTIONS}
+    options |= {"strength": task.strength, "marks": marks, "asked": task.body.chosen}
+    options |= {"use_hips": task.moves_hips} if offset is None else {}
+    options |= {"contacts": "ALWAYS"} if task.present else {}
+    return core.Settings(**options)
+
+
+def _no_ground(task: Task, ground: Surfaces) -> Refusal:
     names, chosen = ", ".join(ground.names), listed([ob.name for ob in task.surfaces])
     looked = f"nothing but {names} was looked at" if names else f"there is no mesh with faces among {chosen}"
     stand = task.options.direction == "DOWN" and all(limb.is_leg for limb in task.body.planned)

@@ -26,6 +26,7 @@ from ik2bone.sole.measure import Sole, with_own_floor
 from ..errors import Refusal, cut
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
+from ..keys.channels import TRANSFORMS
 from ..rig.limb import Limb
 
 # The item `channels` of a record holds each written data path with the values of an unkeyed property, or None.
@@ -38,7 +39,7 @@ PATHS = "ik2bone_paths"
 ORIGIN = "ik2bone_origin"
 EMPTY: Record = {"settings": {}, "channels": {}, "soles": {}, "report": {}}
 # The properties of a bone that planting writes.
-CHANNELS = ("location", "rotation_quaternion", "rotation_axis_angle", "rotation_euler")
+CHANNELS = tuple(name for name in TRANSFORMS if name != "scale")
 # The numbers of one sole in a record, by their shapes, besides the length of the leg that it was measured on.
 SOLE = {field.name: (3,) for field in fields(Sole) if field.name not in ("floor", "source")}
 SOLE |= {"ball_height": (), "lengths": (2,)}
@@ -146,13 +147,11 @@ def read_record(text: str) -> tuple[Record, str | None]:
 
 
 def _rows_in(contacts: Any) -> list[dict[str, Any]]:
-    """The contacts of a record on whole frames. Points and directions of a wrong shape become None."""
+    """The contacts of a record on whole frames, each with a state. Points of a wrong shape become None."""
     if not isinstance(contacts, list):
         raise ContactsError(f"contacts: expected a list of spans, got {cut(repr(contacts))}")
     return [
-        row
-        | {"start": span.start, "end": span.end}
-        | {name: None for name in POINTS if name in row and _shape(row[name]) != (3,)}
+        row | span.as_data() | {name: None for name in POINTS if name in row and _shape(row[name]) != (3,)}
         for row, span in zip(contacts, read_contacts(contacts), strict=True)
     ]
 

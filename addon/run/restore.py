@@ -21,11 +21,9 @@ def restore(armature: Object) -> str:
     strips, layer = _planted_strips(armature), layers.find(armature)
     if strips:
         return _restore_strips(armature, strips)
-    if layer:
-        return _restore_under(armature, layer)
-    if records.source_of(actions.assigned(armature).action):
+    if layer is None and records.source_of(actions.assigned(armature).action):
         return _restore_action(armature)
-    return _remove_layer(armature, layers.find_without_source(armature))
+    return _restore_under(armature, layer or layers.find_without_source(armature))
 
 
 def _restore_action(armature: Object) -> str:
@@ -36,20 +34,13 @@ def _restore_action(armature: Object) -> str:
 
 
 def _restore_under(armature: Object, layer: Layer) -> str:
-    """Make the armature play the source as before the layer, remove the layer, and return the source's name."""
+    """Make the armature play the source as before the layer, unless it was deleted, and remove the layer."""
     armature.animation_data.use_tweak_mode = False
-    layers.set_aside(lambda *_: None, layer)
+    if layer.source:
+        layers.set_aside(lambda *_: None, layer)
     name = _give_back(armature, layer.corrections.action)
     layers.remove(layer)
     return name
-
-
-def _remove_layer(armature: Object, layer: Layer) -> str:
-    """Remove a layer whose source was deleted, and say so in place of the source's name."""
-    armature.animation_data.use_tweak_mode = False
-    records.put_back(armature, records.read(layer.corrections.action))
-    layers.remove(layer)
-    return f"{armature.name} without its layer, whose source was deleted"
 
 
 def _planted_strips(armature: Object) -> list[NlaStrip]:
@@ -68,13 +59,15 @@ def _restore_strips(armature: Object, strips: Sequence[NlaStrip]) -> str:
 
 
 def _give_back(armature: Object, planted: Action) -> str:
-    """Reset unkeyed properties, copy the contacts to the source, and return the source's name for the message.
+    """Reset unkeyed properties, copy the contacts to the source, and return the source's name, or that it was deleted.
 
     With the contacts on the source, the next run starts from them. Contacts that cannot be read are not copied; the
     message says so.
     """
     source, record = records.source_of(planted), records.read(planted)
     records.put_back(armature, record)
+    if source is None:
+        return f"{armature.name} without its layer, whose source was deleted"
     wrong = records.trouble(planted) or records.trouble(source)
     if source.is_editable and "contacts" in record and not wrong:
         records.store_contacts(source, record["contacts"])

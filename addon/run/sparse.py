@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from ik2bone.arrays import Array, Mask
+from ik2bone.curves import column_runs
 from ik2bone.plan import Plan
 from ik2bone.rotations import dot, length_of, unit
 
@@ -120,10 +121,8 @@ def _controls(task: Task) -> Iterator[tuple[int, Control]]:
 
 def _events(contacts: Mask) -> list[int]:
     """The rows on which a contact (F, 2) of heel or ball starts or ends, and the first and last row."""
-    beside = np.pad(contacts, ((1, 1), (0, 0)))
-    changes = contacts & ~(beside[:-2] & beside[2:])
-    changes[[0, -1]] = True
-    return np.flatnonzero(changes.any(axis=1)).tolist()
+    ends = ((start, end - 1) for _, start, end in column_runs(contacts))
+    return sorted({0, len(contacts) - 1, *chain.from_iterable(ends)})
 
 
 def _thinning(task: Task, seen: Sample, number: int, control: Control, channels: Sequence[Channel]) -> _Thinning:

@@ -163,6 +163,4 @@ def wanted_frames(scene: Scene, options: PlantingOptions, bounds: Bounds) -> Bou
         return options.frame_start, options.frame_end
     if options.frame_range == "SCENE":
         return scene.frame_start, scene.frame_end
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return bounds
+    return actions.preview_range(scene) or bounds

@@ -15,17 +15,14 @@ from bpy.utils import unescape_identifier
 
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
-from ..keys.channels import Channel
+from ..keys.channels import TRANSFORMS, Channel
 from ..pose.evaluate import read
-from ..properties import IK2BONE_Settings
 from . import records
 
 BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
 # Owners, names and values of transforms.
 Pose = list[tuple[Object | PoseBone, str, Sequence[float]]]
-# The transforms of objects and bones, with the number of their components.
-TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
 # The owner and the property in a data path: a custom property, with its quotes escaped, or one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
@@ -101,15 +98,6 @@ def keep_marks(undo: ExitStack, action: Action) -> None:
     """Have an error restore the custom properties of planting on an action, and its fake user."""
     on_error(undo, setattr, action, "use_fake_user", action.use_fake_user)
     on_error(undo, records.mark, action, records.marks_of(action))
-
-
-def keep_settings(undo: ExitStack, settings: IK2BONE_Settings) -> None:
-    """Have an error restore the panel's settings; a setting that was never set becomes unset again."""
-    for name in (p.identifier for p in settings.bl_rna.properties if not p.is_readonly and p.identifier != "name"):
-        if settings.is_property_set(name):
-            on_error(undo, setattr, settings, name, getattr(settings, name))
-        else:
-            on_error(undo, settings.property_unset, name)
 
 
 def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:

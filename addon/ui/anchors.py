@@ -57,11 +57,10 @@ class IK2BONE_OT_move_anchor(ContactsOperator, Operator):
 
     def invoke(self, context: Context, event: Event) -> Result:
         rows, number = rows_on(context), self._number(context)
-        if context.region_data is None or _footprint(context, number) is None:
-            self.report({"ERROR"}, "Needs a 3D view, and a contact with a footprint that is selected in the list")
-            return {"CANCELLED"}
-        self.index = standing_row(rows, number)
         try:
+            if context.region_data is None or _footprint(context, number) is None:
+                raise Refusal("Needs a 3D view, and a contact with a footprint that is selected in the list")
+            self.index = standing_row(rows, number)
             self._ground = ground_on(context, find_armature(context), rows[self.index]["start"])
         except Refusal as refusal:
             self.report({"ERROR"}, str(refusal))
@@ -174,7 +173,7 @@ class IK2BONE_GGT_anchor(GizmoGroup):
     def draw_prepare(self, context: Context) -> None:
         row = _footprint(context, context.scene.ik2bone_contacts.active)
         if row is not None:
-            self.gizmos[0].color = COLOURS[row.get("state", "automatic")][:3]
+            self.gizmos[0].color = COLOURS[row["state"]][:3]
             place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
             self.gizmos[0].matrix_basis = Matrix.Translation(place)
 

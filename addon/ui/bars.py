@@ -111,16 +111,17 @@ def scale_of(context: Context) -> float:
 def draw() -> None:
     """Draw the bars if they are switched on in the scene."""
     context = bpy.context
-    contacts, rows = context.scene.ik2bone_contacts, rows_on(context)
-    if not rows or not are_shown(context):
+    rows = rows_on(context) if are_shown(context) else []
+    if not rows:
         return
-    region, scale, lanes = context.region, scale_of(context), _lanes(rows, scale_of(context))
+    active, region, scale = context.scene.ik2bone_contacts.active, context.region, scale_of(context)
+    lanes = _lanes(rows, scale)
     top = max(lanes.values()) + scale * ROW
     shown, short = bars_in(context, region), short_frames(shown_record(context)["report"])
     _fill([
         (Bar(-1, 0.0, region.width, scale * (LOWEST - 2), top), BEHIND),
-        *((_grown(bar, scale), CHOSEN) for bar in shown if bar.number == contacts.active),
-        *((bar, COLOURS[rows[bar.number].get("state", "automatic")]) for bar in shown),
+        *((_grown(bar, scale), CHOSEN) for bar in shown if bar.number == active),
+        *((bar, COLOURS[rows[bar.number]["state"]]) for bar in shown),
         *((bar, SHORT) for bar in short_bars(rows, short, _place_in(region), scale)),
     ])  # fmt: skip
     for bone, low in lanes.items():

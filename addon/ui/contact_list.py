@@ -13,7 +13,6 @@ from bpy.types import Context, Panel, PropertyGroup, Scene, UILayout, UIList
 from ..errors import Refusal
 from ..rig.armatures import HANDED, find_armature
 from ..run.contacts import change_row
-from . import drawing
 from .icons import icon_of
 from .panel import Sidebar, played_action, redraw, shown_record
 from .rows import NAMES, NUMBERS, STATES, bones_in, is_short, marked_frames, rows_on, short_frames, short_names
@@ -50,7 +49,7 @@ def _tip(self: ContactRow) -> str:
         return ""
     row = rows[self.number]
     short = ", where the leg does not reach" if is_short(row, short_frames(report)) else ""
-    state = NAMES[row.get("state", "automatic")].lower()
+    state = NAMES[row["state"]].lower()
     return f"The {row['part']} of {row['bone']} on frames {row['start']} to {row['end']}, {state}{short}"
 
 
@@ -76,8 +75,8 @@ def _jump(contacts: ContactList, context: Context) -> None:
         context.scene.frame_set(rows[contacts.active]["start"])
 
 
-def _show(_shown: Shown, _context: Context) -> None:
-    drawing.show()
+def _show(_shown: Shown, context: Context) -> None:
+    redraw(context)
 
 
 class Shown:
@@ -168,7 +167,7 @@ class IK2BONE_UL_contacts(UIList):
         if item.number >= len(rows):
             return
         row = rows[item.number]
-        name, icon = short_names(bones_in(rows))[row["bone"]], icon_of(row["part"], row.get("state", "automatic"))
+        name, icon = short_names(bones_in(rows))[row["bone"]], icon_of(row["part"], row["state"])
         line = layout.row(align=True)
         split = line.split(factor=0.34, align=True)
         words = split.row(align=True)
@@ -243,18 +242,15 @@ def _draw_marks(layout: UILayout, scene: Scene) -> None:
 
 
 def _counts(rows: Sequence[dict[str, Any]]) -> str:
-    states = [row.get("state", "automatic") for row in rows]
+    states = [row["state"] for row in rows]
     return ", ".join(f"{states.count(state)} {name.lower()}" for state, name in NAMES.items())
 
 
-def register() -> None:
-    """Add the list to scenes."""
-    Scene.ik2bone_contacts = PointerProperty(type=ContactList)
+PROPERTIES = [(Scene, "ik2bone_contacts", PointerProperty(type=ContactList))]
 
 
 def unregister() -> None:
-    """Remove the list from scenes, and drop calls that wait for an idle Blender."""
+    """Drop calls that wait for an idle Blender."""
     for call in (_plant_again, show_rows):
         if bpy.app.timers.is_registered(call):
             bpy.app.timers.unregister(call)
-    del Scene.ik2bone_contacts

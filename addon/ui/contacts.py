@@ -17,7 +17,7 @@ from ..run import records
 from ..run.contacts import Rows, change_row, cleared, marked, row_of, rows_to_edit
 from . import bars
 from .contact_list import edited
-from .panel import played_action
+from .panel import played_action, split_layout
 from .rows import NAMES, STATES, marked_frames, rows_on
 
 Result = set[str]
@@ -142,8 +142,7 @@ class IK2BONE_OT_add_contact(ContactsOperator, Operator):
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, context: Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
+        layout = split_layout(self.layout)
         layout.prop_search(self, "bone", find_armature(context).pose, "bones")
         for name in ("part", "start", "end", "state"):
             layout.prop(self, name)

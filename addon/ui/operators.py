@@ -21,7 +21,7 @@ from ..run.pipeline import planting
 from ..run.refusals import refuse_linked
 from ..run.restore import is_planted, restore
 from .figures import short
-from .panel import draw_frames, draw_limbs, draw_options, redraw
+from .panel import draw_frames, draw_limbs, draw_options, redraw, split_layout
 
 Result = set[str]
 
@@ -103,8 +103,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
             self._hide(context)
 
     def draw(self, context: Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
+        layout = split_layout(self.layout)
         layout.prop(self, "surface")
         draw_frames(layout, context, self)
         draw_limbs(layout, self)

@@ -70,7 +70,7 @@ def prints(record: records.Record) -> list[Line]:
         sole = soles.get(row["bone"], {})
         lying = _lying(row, standing, sole, report["leg"])
         ends = _on_ground(standing, lying, sole.get("ball_height", 0.0))
-        whole = [(1.0, COLOURS[row.get("state", "automatic")])]
+        whole = [(1.0, COLOURS[row["state"]])]
         sizes = [*whole, (INNER, SHORT)] if any(is_short(each, short) for each in standing) else whole
         lines += [Line(outline(ends, report["leg"], lying, size), colour, (number, *others)) for size, colour in sizes]
     return lines
@@ -141,8 +141,9 @@ def _batch(line: Line) -> Any:
 def draw() -> None:
     """Draw the overlay of the played action if it is switched on in the scene."""
     context = bpy.context
-    contacts, action = context.scene.ik2bone_contacts, played_action(context)
-    if not contacts.overlay or not records.read(action)["report"]:
+    contacts = context.scene.ik2bone_contacts
+    action = played_action(context) if contacts.overlay else None
+    if not records.read(action)["report"]:
         return
     stored = _batches(action[records.RECORD], str(action.get(records.PATHS)))
     lines = [*stored, *((line, _batch(line)) for line in moved)]

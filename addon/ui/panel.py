@@ -42,7 +42,7 @@ class IK2BONE_PT_main(Sidebar, Panel):
         IK2BONE_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        layout, settings = _split(self.layout), context.scene.ik2bone
+        layout, settings = split_layout(self.layout), context.scene.ik2bone
         layout.prop(settings, "surface_object")
         collection = layout.column()
         collection.active = settings.surface_object is None
@@ -69,7 +69,7 @@ class IK2BONE_PT_options(Sidebar, Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        layout, settings = _split(self.layout), context.scene.ik2bone
+        layout, settings = split_layout(self.layout), context.scene.ik2bone
         draw_note(layout, context, WAITS, "INFO")
         draw_limbs(layout, settings)
         _draw_feet(layout, settings, known_feet(context))
@@ -179,7 +179,8 @@ def _draw_feet(layout: UILayout, settings: Any, feet: dict[str, bool]) -> None:
         grid.operator("ik2bone.toggle_limb", text=name, depress=name in planted).bone = name
 
 
-def _split(layout: UILayout) -> UILayout:
+def split_layout(layout: UILayout) -> UILayout:
+    """The layout, with labels on the left and without the dots that key a property."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout

@@ -10,7 +10,7 @@ from bpy.types import AddonPreferences, Context, Operator, Scene
 from ..properties import OPTIONS, PlantingOptions
 from .contact_list import SHOWN, Shown
 from .menus import draw_guide_button
-from .panel import draw_options
+from .panel import draw_options, split_layout
 
 ADDON = __package__.rpartition(".")[0]
 
@@ -21,8 +21,7 @@ class IK2BONE_Preferences(PlantingOptions, Shown, AddonPreferences):
     bl_idname = ADDON
 
     def draw(self, _context: Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
+        layout = split_layout(self.layout)
         layout.label(text="New files start with these settings")
         layout.prop(self, "chains")
         draw_options(layout, self)

@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.types import Context, Scene
 
+from ..keys.actions import preview_range
 from ..run.contacts import Rows
 from .panel import shown_record
 
@@ -37,9 +38,7 @@ def rows_on(context: Context) -> Rows:
 
 def marked_frames(scene: Scene) -> tuple[int, int]:
     """The first and last frame for the buttons Pin and Lift: the preview range if it is on, else the current frame."""
-    if scene.use_preview_range:
-        return scene.frame_preview_start, scene.frame_preview_end
-    return scene.frame_current, scene.frame_current
+    return preview_range(scene) or (scene.frame_current, scene.frame_current)
 
 
 def bones_in(rows: Rows) -> tuple[str, ...]:

@@ -131,6 +131,27 @@ def test_an_action_that_cannot_be_planted_is_told_and_stays(bpy, walker, slope, 
     assert walker.animation_data.action.name == "walk.planted"
 
 
+def test_a_played_action_that_cannot_be_planted_is_played_on(bpy, walker, slope, library_of_walks, addon, options):
+    walk = library_of_walks[0]
+    for curve in fingerprint.curves_of(walk):
+        if "thigh.L" in curve.data_path:
+            curve.keyframe_points[9].co.y = float("nan")
+    outcome = outcome_of(addon, bpy, [walker], options(**ALL))
+    assert any(text.startswith("walk was not planted") for text in outcome.warnings)
+    assert "proud.planted" in bpy.data.actions and walker.animation_data.action == walk
+
+
+def test_a_character_that_plays_nothing_is_refused(bpy, walker, slope):
+    walker.animation_data.action = None
+    refused(bpy, "Walker should play an action, by itself or in NLA strips, to plant all actions", **ALL)
+
+
+def test_a_layer_over_strips_is_refused(bpy, walker, slope):
+    push_down(walker)
+    plant(bpy, output="NLA_LAYER")
+    refused(bpy, "Walker has an NLA layer over its strips: restore that first to plant all actions", **ALL)
+
+
 def test_in_place_all_actions_are_changed_themselves(bpy, walker, slope, library_of_walks):
     expected = planted_alone(bpy, walker, library_of_walks)
     plant(bpy, **ALL, output="IN_PLACE")

@@ -49,6 +49,12 @@ def test_a_result_that_the_system_refuses_is_told_and_does_not_stop_the_others(c
     assert not list(output.glob(".*"))
 
 
+def test_a_file_that_is_not_there_is_told_and_does_not_stop_the_others(command, files):
+    status, output = run(command, files, "gone.bvh", "model.glb")
+    assert status == command.NOT_PLANTED and report_of(output, "model")["written"] == ["model.blend"]
+    assert report_of(output, "gone")["error"] == f"there is no file {files / 'gone.bvh'}"
+
+
 def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, command, tmp_path, capfd):
     still = walker.animation_data.action.copy()
     walker.animation_data.nla_tracks.new().strips.new("still", 1, still)

@@ -177,6 +177,15 @@ def test_a_surface_that_changes_its_shape_is_told_and_taken_as_it_is_now(bpy, gr
     assert hits[0, 2] == pytest.approx(1.0, abs=1e-5)
 
 
+def test_a_surface_whose_number_of_vertices_changes_is_told(bpy, ground_of):
+    stairs = plane(bpy, "Stairs")
+    steps = stairs.modifiers.new("Steps", "ARRAY")
+    for frame, count in ((1, 1), (21, 5)):
+        steps.count = count
+        steps.keyframe_insert("count", frame=frame)
+    assert any("Stairs changes its shape" in sentence for sentence in ground_of(stairs).told)
+
+
 def test_a_simulated_surface_is_told(bpy, ground_of):
     plank = plane(bpy, "Plank")
     bpy.ops.rigidbody.world_add()

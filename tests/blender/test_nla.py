@@ -87,6 +87,16 @@ def test_the_strip_in_the_scene_s_frame_range_is_meant(bpy, walker, slope):
     assert later.action.name == "walk.001"
 
 
+def test_the_strip_in_the_preview_range_is_meant_where_that_is_on(bpy, walker, slope):
+    first, scene = push_down(walker), bpy.context.scene
+    later = walker.animation_data.nla_tracks[0].strips.new("Later", 200, first.action.copy())
+    scene.frame_end, scene.use_preview_range = 300, True
+    scene.frame_preview_start, scene.frame_preview_end = 1, 61
+    plant(bpy)
+    assert first.action.name == "walk.planted"
+    assert later.action.name == "walk.001"
+
+
 def test_the_strip_of_the_track_that_plays_solo_is_meant(bpy, walker, slope):
     first = push_down(walker)
     second = walker.animation_data.nla_tracks.new()

@@ -106,6 +106,11 @@ def test_a_linked_action_is_not_planted_in_place(bpy, player):
     assert fingerprint.of_scene(bpy) == before
 
 
+def test_contacts_of_a_linked_action_are_not_edited(bpy, player):
+    with pytest.raises(RuntimeError, match="action walk is linked from a library and cannot be edited"):
+        bpy.ops.ik2bone.add_contact(bone="foot.L", part="ball", start=3, end=9)
+
+
 def test_a_local_action_on_an_override_is_planted_in_place(bpy, override):
     local = override.animation_data.action.copy()
     override.animation_data.action = local

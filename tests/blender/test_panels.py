@@ -208,6 +208,7 @@ def report_with(**after):
         ({"drift": 0.01}, "Drift", ("2 cm", "1 cm", "HIDE_OFF")),
         ({"drift": 0.03}, "Drift", ("2 cm", "3 cm", "ERROR")),
         ({"hips_offset": 0.25}, "Hips, offset", ("", "25 cm", "BLANK1")),
+        ({"short_frames": 3}, "Short of target, frames", ("", "3", "ERROR")),
     ],
 )
 def test_figures_have_units_and_those_within_their_limits_are_good(bpy, addon, after, label, shown):

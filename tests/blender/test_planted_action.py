@@ -10,7 +10,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, joints, outcome_of, plant, record_of, stood, values_of
+from planted import bone_curves, heads, joints, outcome_of, plant, record_of, stood, values_of, written
 
 
 def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker, slope):
@@ -335,6 +335,18 @@ def test_a_source_that_was_remapped_to_the_planted_action_counts_as_removed(bpy,
 def test_restoring_needs_a_planted_action(bpy, walker, slope):
     with pytest.raises(RuntimeError, match="plays no planted action"):
         bpy.ops.ik2bone.restore()
+
+
+def test_samples_of_written_channels_become_keys(bpy, walker, slope):
+    plant(bpy)
+    expected = heads(bpy, walker, range(1, 62))
+    bpy.ops.ik2bone.restore()
+    bpy.data.actions.remove(bpy.data.actions["walk.planted"])
+    for curve in written(walker):
+        curve.convert_to_samples(1, 62)
+    plant(bpy)
+    assert not any(len(curve.sampled_points) for curve in written(walker))
+    np.testing.assert_allclose(heads(bpy, walker, range(1, 62)), expected, atol=1e-5)
 
 
 def test_modifiers_of_written_channels_are_baked(bpy, walker, slope):

@@ -257,6 +257,14 @@ def test_an_infinite_key(bpy, walker, ground):
     refused(bpy, "bone hips has a pose that is infinite or not a number on frame 10")
 
 
+def test_an_infinite_key_of_the_object(bpy, walker, ground):
+    for frame in (1, 10):
+        walker.keyframe_insert("location", index=0, frame=frame)
+    first, second = _curve(walker, "location", 0).keyframe_points
+    first.interpolation, second.co.y = "CONSTANT", np.inf
+    refused(bpy, "object Walker has a pose that is infinite or not a number on frame 10")
+
+
 @pytest.mark.parametrize("is_setting", [False, True])
 def test_a_surface_that_is_disabled_in_viewports(bpy, walker, ground, is_setting):
     if is_setting:

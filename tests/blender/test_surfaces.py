@@ -164,6 +164,14 @@ def test_the_meshes_of_a_shown_collection_are_ground_where_they_show(bpy, surfac
     np.testing.assert_allclose(hits[:, 2], [1.0, 2.0, 11.0], atol=1e-5)
 
 
+def test_meshes_without_faces_and_flat_ones_in_a_shown_collection_are_passed_over(bpy, surfaces, ground_of):
+    points, flat = bpy.data.objects.new("Points", bpy.data.meshes.new("Points")), _plane(bpy, "Flat")
+    bpy.context.collection.objects.link(points)
+    flat.scale = (1.0, 0.0, 0.0)
+    ground = ground_of(_instancer(bpy, "One", _content(bpy, points, flat, _plane(bpy, "Deck")), (0.0, 0.0, 0.0)))
+    assert ground.names == ["One"] and len(ground.surfaces) == 1 and not ground.told
+
+
 def test_a_shown_collection_of_a_character_is_no_ground(bpy, surfaces, armature):
     body = _plane(bpy, "Body")
     body.modifiers.new("Armature", "ARMATURE").object = armature
