@@ -27,7 +27,7 @@ FASTEST = 2e3
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Clip:
     """An animation of L legs over F frames, sampled at `fps` frames a second, in world space and any one unit of
     length.
@@ -122,6 +122,9 @@ class Clip:
             checks.kind("skins", skin, Skin, "a Skin for each leg")
             _check_skin(f"skins[{number}]", skin)
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
+
+    def __repr__(self) -> str:
+        return f"<Clip: {self.frames} frames at {self.fps:g} a second, {self.legs} legs>"
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
         """Set balls and tips; those that are not given are estimated by the proportions of people."""
