@@ -85,6 +85,12 @@ def test_a_mesh_is_a_ground() -> None:
     assert np.abs(by_mesh.apply(WALK).ball - by_height.apply(WALK).ball).max() < 0.01
 
 
+def test_figures_take_the_grounds_that_planting_takes() -> None:
+    for ground in (hills, mesh_of_hills()):
+        plan = plant(WALK, ground)
+        assert ik2bone.report.figures(WALK, plan.apply(WALK), plan, ground) == plan.report()
+
+
 def test_nan_heights_are_no_ground() -> None:
     def island(xy):
         return np.where(xy[:, 0] < 2.0, 0.0, np.nan)

@@ -40,6 +40,12 @@ def test_contacts_come_back_from_their_spans(contacts, first) -> None:
     assert not (marks.enforced | marks.forbidden).any()
 
 
+@pytest.mark.parametrize("contacts", [np.ones((9, 2), bool), np.ones((9, 3, 2), bool), np.ones((9, 2, 1), bool)])
+def test_contacts_that_do_not_fit_the_feet_make_no_spans(contacts) -> None:
+    with pytest.raises(ValueError, match=r"contacts: expected shape \(frames, 2, 2\), got \(9, "):
+        spans_of(contacts, ["foot.L", "foot.R"])
+
+
 def test_text_is_json_with_a_version_and_one_span_on_a_line() -> None:
     text = write_spans([Span("foot.L", "ball", 3, 9), Span("foot.R", "heel", 5, 6, "enforced")])
     data = json.loads(text)

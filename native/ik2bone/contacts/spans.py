@@ -117,6 +117,7 @@ def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = 
     """The spans of contacts (F, L, 2) of heels and balls. `bones` names the feet, `first` is the number of the first
     frame.
     """
+    contacts = checks.mask("contacts", contacts, ("frames", len(bones), 2))
     return [
         Span(bones[column // 2], PARTS[column % 2], first + start, first + end - 1, state)
         for column, start, end in column_runs(contacts)
