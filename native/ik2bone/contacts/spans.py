@@ -169,8 +169,8 @@ class Marks:
     def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
         """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
 
-        With the first frame (F,) of each frame's pose, what it would store on a frame of a held pose is what it finds
-        on any other frame of that pose.
+        `starts` (F,) is the first frame of each frame's pose: of a held pose, the least is what is stored on all of its
+        frames, and the most what is stored on any of them.
         """
         if starts is not None:
             first, pose = np.unique(starts, return_inverse=True)

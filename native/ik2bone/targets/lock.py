@@ -15,7 +15,7 @@ from ..rotations import einsum, length_of, level_part, matrix_from_vector, short
 # The hold of a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
 # A standing foot is turned by no more than this (radians), which is about what noise turns it by. A foot that tilts or
-# pivots farther does so because the clip wants it.
+# pivots farther does so in the motion itself.
 LARGEST_TURN = np.radians(1.0)
 
 
