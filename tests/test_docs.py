@@ -14,8 +14,9 @@ from pathlib import Path
 import ik2bone
 import pytest
 from ik2bone.contacts.spans import read_spans
-from ik2bone.hips import SLOW
+from ik2bone.hips import LEAN, SLOW
 from ik2bone.notes import WORDS
+from ik2bone.reach import EASY, LONGEST_LEAD
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -296,8 +297,11 @@ def test_every_term_of_the_glossary_is_used_elsewhere():
         assert re.search(rf"\b{term}", others), term
 
 
-def test_the_mathematics_has_the_smoothing_time_of_the_hips():
-    assert f"$\\tau = {SLOW}$ s" in (DOCS / "mathematics.md").read_text(encoding="utf-8")
+def test_the_mathematics_has_the_numbers_of_the_code():
+    text = (DOCS / "mathematics.md").read_text(encoding="utf-8")
+    heel = f"in the last {LONGEST_LEAD} and"
+    for words in (f"$\\tau = {SLOW}$ s", f"by {LEAN} of the way", f"at least {EASY} of the leg", heel):
+        assert words in text, words
 
 
 def test_the_table_of_presets_has_every_preset():
