@@ -13,10 +13,12 @@ from pathlib import Path
 
 import ik2bone
 import pytest
-from ik2bone.contacts.spans import read_spans
+from ik2bone.contacts.spans import Marks, Place, Span, read_spans
 from ik2bone.hips import LEAN, SLOW
 from ik2bone.notes import WORDS
 from ik2bone.reach import EASY, LONGEST_LEAD
+from ik2bone.sole.measure import Sole
+from ik2bone.sole.skin import Skin
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -165,6 +167,13 @@ def test_every_public_name_is_in_the_reference():
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     described = set(re.findall(r"^\.\. auto\w+:: ik2bone\.(\w+)", text, re.MULTILINE))
     assert set(ik2bone.__all__) - {"report"} <= described
+
+
+@pytest.mark.parametrize("kind", [Sole, Skin, Marks, Place, Span])
+def test_a_class_that_arguments_of_planting_have_to_be_of_is_in_the_reference(kind):
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    members = rf"automodule:: {kind.__module__}\n   :members:.*\b{kind.__name__}\b"
+    assert re.search(rf"autoclass:: {kind.__module__}\.{kind.__name__}\n|{members}", text)
 
 
 def test_functions_of_the_extension_tell_shapes_in_their_docstrings():

@@ -45,7 +45,7 @@ class Clip:
     scale       own scales of thigh, shin, foot and toe (F, L, 4, 3), by default ones
     has_toe     which legs have a toe bone (L,), by default all if `toe` is given; the other legs' rows of `toe` repeat
                 `foot`
-    skins       for each leg the points of the skin that move with its foot and with its toe
+    skins       for each leg an `ik2bone.sole.skin.Skin`: the points of the skin that move with its foot and its toe
     floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
     is_hand     which limbs are not legs but arms or others (L,), by default none: their thigh, shin and foot are upper
                 arm, forearm and hand, and their `ball` is the point of the palm that touches
