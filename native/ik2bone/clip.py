@@ -171,7 +171,12 @@ class Clip:
         legs = joints["hip"], joints["knee"], joints["ankle"], joints["ball"]
         thigh, shin, foot = aggregate_legs(rate, *legs, up, joints.get("heel"))
         toe = None if tip is None else bones(joints["ball"], joints["tip"], foot[..., :3, 0])
-        return cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
+        clip = cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
+        from .held import find_pose_starts  # built on this module
+
+        # Poses that are held have to be so with the axes of bones, which come from the frames around, too.
+        starts = find_pose_starts(clip)
+        return clip if starts is None else clip.cut(starts)
 
     @property
     def hands(self) -> Mask:
