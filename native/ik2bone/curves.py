@@ -120,12 +120,6 @@ def come_to_rest(t: Array) -> Array:
     return t - t**3 * (6.0 - t * (8.0 - 3.0 * t))
 
 
-def interpolated(values: Array, known: Mask) -> Array:
-    """The values (F, 3) with linear interpolation over the frames that are not `known` (F,)."""
-    frames = np.arange(len(values))
-    return np.stack([np.interp(frames, frames[known], column[known]) for column in values.T], axis=-1)
-
-
 def fade(values: Array, known: Mask, length: float, rates: Array | None = None) -> Array:
     """Return the `values` (F, L, 3) where they are `known` (F, L), and fades out of them and into them elsewhere.
 

@@ -9,7 +9,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.paths import REST
 from ..contacts.stance import Stance, stances, standing_frames, standing_place
-from ..curves import fade, interpolated, quantile, velocity
+from ..curves import fade, quantile, velocity
 from ..rotations import einsum, length_of, level_part, matrix_from_vector, shortest_turns, unit
 
 # The hold of a foot fades in before its contact, and out after it, within this time (s).
@@ -62,8 +62,10 @@ def hold_feet(
         part = int(contacts[rows][first, 1])
         moved, main = shift[rows], (heel, clip.ball)[part][rows]
         moved[held] = places[span] - main[held]
-        alone = np.isin(np.arange(len(moved)), held, invert=True)
-        moved[alone] = (interpolated(behind + moved, ~alone) - behind)[alone]
+        alone, heels = np.flatnonzero(~contacts[rows][:, part]), behind[held] + moved[held]
+        at = np.interp(alone, held, np.arange(len(held)))
+        before, after = np.floor(at).astype(int), np.ceil(at).astype(int)
+        moved[alone] = heels[before] + (at - before)[:, None] * (heels[after] - heels[before]) - behind[alone]
         for by, start, end in ((0, 0, first), (part, first, last + 1), (0, last + 1, len(moved))):
             if start < end:
                 more = int(end - start < 2)
