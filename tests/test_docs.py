@@ -13,8 +13,8 @@ from pathlib import Path
 
 import ik2bone
 import pytest
+from ik2bone import hips
 from ik2bone.contacts.spans import Marks, Place, Span, read_spans
-from ik2bone.hips import LEAN, SLOW
 from ik2bone.notes import WORDS
 from ik2bone.reach import EASY, LONGEST_LEAD
 from ik2bone.sole.measure import Sole
@@ -309,7 +309,7 @@ def test_every_term_of_the_glossary_is_used_elsewhere():
 def test_the_mathematics_has_the_numbers_of_the_code():
     text = (DOCS / "mathematics.md").read_text(encoding="utf-8")
     heel = f"in the last {LONGEST_LEAD} and"
-    for words in (f"$\\tau = {SLOW}$ s", f"by {LEAN} of the way", f"at least {EASY} of the leg", heel):
+    for words in (f"$\\tau = {hips.SLOW}$ s", f"by {hips.LEAN} of the way", f"at least {EASY} of the leg", heel):
         assert words in text, words
 
 
