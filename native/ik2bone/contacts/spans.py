@@ -239,8 +239,7 @@ class Marks:
 
 def no_marks(shape: tuple[int, ...]) -> Marks:
     """Marks without contacts, of a shape (F, L, 2)."""
-    nothing = np.zeros(shape, bool)
-    return Marks(nothing, nothing, nothing)
+    return Marks(*(np.zeros(shape, bool) for _ in STATES))
 
 
 def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int) -> Marks:
