@@ -115,12 +115,9 @@ class Clip:
         values["rest_hinge"] = None if rest_hinge is None else checks.array("rest_hinge", rest_hinge, (legs, 3))
         values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
         checks.kind("skins", skins, Sequence | None, "a sequence of one skin a leg")
-        values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
-        for number, skin in enumerate(skins or ()):
-            checks.kind("skins", skin, Skin, "a Skin for each leg")
-            _check_skin(f"skins[{number}]", skin)
+        values["skins"] = skins and tuple(_checked(f"skins[{number}]", skin) for number, skin in enumerate(skins))
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
 
     def __repr__(self) -> str:
@@ -318,9 +315,12 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     return scales
 
 
-def _check_skin(name: str, skin: Skin) -> None:
-    """Raise an error if points or directions of a skin are no numbers of the right shape. A part may have no points."""
-    for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
-        value = getattr(skin, part)
-        if getattr(value, "shape", None) != (0, 3):
-            checks.array(f"{name}.{part}", value, shape)
+def _checked(name: str, skin: Skin) -> Skin:
+    """Return a skin with checked copies of its arrays. A part may have no points."""
+    checks.kind("skins", skin, Skin, "a Skin for each leg")
+    foot, toe = (
+        np.zeros((0, 3)) if np.shape(points) == (0, 3) else checks.array(f"{name}.{part}", points, ("points", 3)).copy()
+        for part, points in (("foot", skin.foot), ("toe", skin.toe))
+    )
+    rest = checks.matrices(f"{name}.rest", skin.rest, (4, 4))
+    return Skin(foot, toe, rest.copy(), checks.unit_vector(f"{name}.up", skin.up))

@@ -239,7 +239,7 @@ class Marks:
 
 def no_marks(shape: tuple[int, ...]) -> Marks:
     """Marks without contacts, of a shape (F, L, 2)."""
-    return Marks(*(np.zeros(shape, bool) for _ in STATES))
+    return Marks(np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, bool))
 
 
 def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int) -> Marks:
