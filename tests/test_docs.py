@@ -13,9 +13,12 @@ from pathlib import Path
 
 import ik2bone
 import pytest
-from ik2bone.contacts.spans import read_spans
-from ik2bone.hips import SLOW
+from ik2bone import hips
+from ik2bone.contacts.spans import Marks, Place, Span, read_spans
 from ik2bone.notes import WORDS
+from ik2bone.reach import EASY, LONGEST_LEAD
+from ik2bone.sole.measure import Sole
+from ik2bone.sole.skin import Skin
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -166,6 +169,13 @@ def test_every_public_name_is_in_the_reference():
     assert set(ik2bone.__all__) - {"report"} <= described
 
 
+@pytest.mark.parametrize("kind", [Sole, Skin, Marks, Place, Span])
+def test_a_class_that_arguments_of_planting_have_to_be_of_is_in_the_reference(kind):
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    members = rf"automodule:: {kind.__module__}\n   :members:.*\b{kind.__name__}\b"
+    assert re.search(rf"autoclass:: {kind.__module__}\.{kind.__name__}\n|{members}", text)
+
+
 def test_functions_of_the_extension_tell_shapes_in_their_docstrings():
     for name in ("solve", "orient", "solve_pose", "aggregate", "pole_of", "hinge_of", "multiply"):
         assert "(...," in getattr(ik2bone, name).__doc__, name
@@ -296,8 +306,11 @@ def test_every_term_of_the_glossary_is_used_elsewhere():
         assert re.search(rf"\b{term}", others), term
 
 
-def test_the_mathematics_has_the_smoothing_time_of_the_hips():
-    assert f"$\\tau = {SLOW}$ s" in (DOCS / "mathematics.md").read_text(encoding="utf-8")
+def test_the_mathematics_has_the_numbers_of_the_code():
+    text = (DOCS / "mathematics.md").read_text(encoding="utf-8")
+    heel = f"in the last {LONGEST_LEAD} and"
+    for words in (f"$\\tau = {hips.SLOW}$ s", f"by {hips.LEAN} of the way", f"at least {EASY} of the leg", heel):
+        assert words in text, words
 
 
 def test_the_table_of_presets_has_every_preset():

@@ -45,7 +45,8 @@ def _parse(arguments: list[str]) -> tuple[list[Path], Job]:
     parser.add_argument("--ground", type=Path, metavar="FILE", help=f"meshes to plant on: {', '.join(GROUNDS)}")
     parser.add_argument("--output", type=Path, metavar="FOLDER", required=True, help="gets reports and planted clips")
     parser.add_argument("--kind", choices=[kind[1:] for kind in WRITERS], default="blend", help="of planted clips")
-    parser.add_argument("--scale", type=_scale, default=1.0, help="enlarges the clips to the units of the ground")
+    about_scale = "enlarges the clips to the units of the ground"
+    parser.add_argument("--scale", type=_scale, default=1.0, metavar="NUMBER", help=about_scale)
     parser.add_argument("--all-actions", action="store_true", help="plant every action of a file, not only the first")
     parser.add_argument("--resume", action="store_true", help="leave out clips that have a report")
     settings = parser.add_argument_group("settings of Plant Feet")

@@ -102,10 +102,10 @@ def play(armature: Object, action: Action) -> None:
 def _read(path: Path, readers: dict[str, Callable[[str], Any]], what: str) -> None:
     """Import a file by its suffix. Raises `Refusal` with the file's name if Blender cannot read it."""
     kind = path.suffix.lower()
-    if kind not in readers:
-        raise Refusal(f"{what} is expected as one of {', '.join(readers)}, got {path.name}")
     if not path.is_file():
         raise Refusal(f"there is no file {path}")
+    if kind not in readers:
+        raise Refusal(f"{what} is expected as one of {', '.join(readers)}, got {path.name}")
     try:
         # The importer of bvh files prints a line for each bone of length zero.
         with redirect_stdout(StringIO()):

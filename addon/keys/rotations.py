@@ -93,8 +93,8 @@ def _eulers(order: str, quaternions: Array, before: Array) -> Array:
     both = _euler_candidates(order, quaternions.reshape(-1, 4)).reshape(*quaternions.shape[:2], 2, 3)
     first, second = both[:, :, 0], both[:, :, 1]
     last = np.concatenate([before[None], first[:-1]])
-    # It is as far from one candidate to the next second one as from the other to the next first one, so that only the
-    # first frame and the swaps after it have to be found.
+    # From a first candidate to the second one of the next frame it is as far as from the second to the next first one.
+    # So where to swap does not depend on which of the two is followed, and all swaps are found at once.
     swaps = _ways(second, last) < _ways(first, last)
     chosen = np.where((np.cumsum(swaps, axis=0) % 2 == 1)[..., None], second, first)
     return np.unwrap(np.concatenate([before[None], chosen]), axis=0)[1:]

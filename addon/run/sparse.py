@@ -82,7 +82,7 @@ class _Thinning:
         return self._off(between, shown) <= THINNED
 
     def _off(self, rows: slice, values: Sequence[Array]) -> float:
-        """The greatest way of a joint if the channels had other values on some rows, in leg lengths."""
+        """How far a joint moves at most if the channels get other values on some rows, in leg lengths."""
         off = np.zeros(rows.stop - rows.start)
         for channel, other in zip(self.channels, values, strict=True):
             own = channel.values[rows]

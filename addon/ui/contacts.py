@@ -220,6 +220,12 @@ class _File(ContactsOperator):
     edits = False
 
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+    # From 4.5 on, Blender warns of paths that begin with // unless a property says that it takes them.
+    filepath: StringProperty(
+        name="File Path",
+        subtype="FILE_PATH",
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set(),
+    )
 
     @property
     def path(self) -> Path:

@@ -29,8 +29,8 @@ transpose_matrices(const char *matrices, lane lanes[16])
     }
 }
 
-/* Rows that lie one behind the other into lanes, or out; there are no matrices to go out. The
- * vectors of AVX-512 are filled with matrices sooner by shuffles that the compiler makes. */
+/* Copies rows that lie one behind the other into lanes or, if `out`, lanes into such rows; matrices
+ * only come in. In AVX-512 the compiler's own shuffles fill lanes with matrices faster. */
 IK2B_IN_LINE void
 move_of_width(void *data, ik2b_kind kind, int width, lane lanes[], bool out, int build)
 {
@@ -88,8 +88,9 @@ open_stream(const ik2b_array *array, int last, const ik2b_move *move, lane *tile
     return self;
 }
 
-/* Rows as they are into a pack of sixteen, the last one as often as rows are missing, or out of it;
- * in line with constant width and size. */
+/* Copies `count` rows, as they are, into a pack of sixteen, in which the last row fills the places
+ * of missing ones; or, if `out`, from the pack into the rows. Inlined: callers pass constant
+ * `width` and `size`. */
 IK2B_IN_LINE void
 copy_known(const stream *self, int count, char *packed, bool out, int width, ptrdiff_t size)
 {

@@ -11,7 +11,8 @@
 
 #define IK2B_LANES 16
 
-/* So few rows are handled one by one where a function can, faster than all lanes at once. */
+/* Up to this number of rows are computed one by one, if the function has a way to do so: that is
+ * faster than all lanes at once. */
 #define IK2B_FEW 2
 
 /* One number of each row. */
@@ -23,9 +24,9 @@ size_of_kind(ik2b_kind kind)
     return kind == IK2B_F32 ? (ptrdiff_t)sizeof(float) : (ptrdiff_t)sizeof(double);
 }
 
-/* Rows of so many numbers that lie one behind the other: the compiler knows where each number lies
- * and makes vector instructions of the loops. Number i of row k to lanes[i * step][k], or out of
- * it; in line with constant kind, width and direction. */
+/* Copies number i of row k to lanes[i * step][k] or, if `out`, from there. Rows of `width` numbers
+ * lie one behind the other. Inlined: callers pass constant `kind`, `width` and `out`, so that the
+ * compiler knows where each number lies and makes vector instructions of the loops. */
 IK2B_IN_LINE void
 move_known(char *restrict data, ik2b_kind kind, int width, lane *restrict lanes, int step, bool out)
 {
@@ -44,7 +45,7 @@ move_known(char *restrict data, ik2b_kind kind, int width, lane *restrict lanes,
     }
 }
 
-/* In line with constant width and direction. */
+/* Inlined: callers pass constant `width` and `out`. */
 IK2B_IN_LINE void
 move_rows(void *data, ik2b_kind kind, int width, lane lanes[], int step, bool out)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
  * From joint positions to corrections: the turns of root and mid joint, with the roll that is
- * wanted. Quaternions are x, y, z, w here, and of any length until the one that is returned: what a
- * lane costs is the roots that wait for each other.
+ * wanted. Quaternions are x, y, z, w here. Only those that are returned have unit length: most of
+ * the time of a lane goes into square roots of which one waits for another.
  */
 #include "limb.h"
 #include "place.h"
 
-/* v turned by the quaternion q, and as much longer as q's square is. */
+/* v turned by the quaternion q of any length, and multiplied by the square of that length. */
 IK2B_IN_LINE void
 d4_rotate(const double q[4], const double v[3], double dest[3])
 {
@@ -19,9 +19,9 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
     }
 }
 
-/* The shortest turn of vector a onto b, the product of whose lengths this is; false where they are
- * nearly opposite. Of an obtuse angle the axis comes from their sum, which is the shorter, but
- * where one is so short beside the other that the sum would lose its digits. */
+/* The shortest turn of vector a onto b; `product` is that of their lengths. Returns false if they
+ * are nearly opposite. At an obtuse angle the axis is the cross product of a and the sum of both,
+ * which has more exact digits, but only if the lengths are `alike`: else the sum has fewer. */
 IK2B_IN_LINE bool
 shortest_turn(const double a[3], const double b[3], double product, bool alike, double opposite,
               double q[4])
@@ -35,9 +35,10 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
     return along > opposite * product;
 }
 
-/* The turn about an axis whose length has this square by the angle whose sine and cosine these are,
- * the sine times that length, the cosine times the square; returns the length of both. By half of
- * the angle in two ways, so that small and large angles keep their digits. */
+/* The turn about an axis of any length, of which `square` is the square. `sine` is that of the
+ * angle times the length, `cosine` that of the angle times the square; both may have another common
+ * factor. Returns the length of the vector (sine * length, cosine). Small and large angles are
+ * halved in different ways, so that both keep their digits. */
 IK2B_IN_LINE double
 turn_about(const double axis[3], double square, double sine, double cosine, double q[4])
 {
@@ -57,9 +58,9 @@ are_opposite(const limb *t, const double a[3], const double b[3])
     return d3_dot(sum, sum) <= t->task.parallel * t->task.parallel;
 }
 
-/* The shortest turn of unit vector a onto b, nearly opposite or not, by half sum and half
- * difference; opposite ones turn about the axis (a unit vector perpendicular to a), and true tells
- * so. */
+/* The shortest turn of unit vector a onto unit vector b, by half their sum and half their
+ * difference. Opposite vectors turn about `axis`, a unit vector perpendicular to a; then true is
+ * returned. */
 static inline bool
 arc_about(const limb *t, const double a[3], const double b[3], const double axis[3], double q[4])
 {
@@ -133,8 +134,9 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
     }
 }
 
-/* The root's turn of the upper bone. Rolling, it goes on about the new bone until the hinge, turned
- * with it, points along the unit normal of the new bend, or by a part of that angle. */
+/* The root's turn, which brings the upper bone to its new place. If `rolling`, the root then turns
+ * about the new bone until its hinge points along the unit normal of the new bend; if `partly`, by
+ * a part of that angle. */
 IK2B_IN_LINE bool
 turn_root(limb *t, bool careful, bool rolling, bool partly)
 {
@@ -180,8 +182,9 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     return good;
 }
 
-/* The lower bone that leads from the turned mid joint to the new end, back in the mid joint's frame
- * before both turns: it takes up what rounding left in the root's. */
+/* The lower bone from the turned mid joint to the new end, as seen in the mid joint's frame before
+ * both turns. It starts at the mid joint where the root's rounded turn puts it, so that this
+ * rounding does not move the end. */
 IK2B_IN_LINE void
 lower_before_turn(limb *t, double dest[3])
 {
@@ -241,8 +244,8 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
     d4_mul(rest, bend, q);
 }
 
-/* The mid joint's turn of the lower bone, in the mid joint's frame. Rolling, it bends about the
- * hinge, and by the shortest arc for what that cannot explain. */
+/* The mid joint's turn, in its frame, which brings the lower bone to its new place. If `rolling`,
+ * it turns about the hinge as far as that goes, and by the shortest arc for the rest. */
 IK2B_IN_LINE bool
 turn_mid(limb *t, bool careful, bool rolling)
 {

@@ -19,8 +19,8 @@ Points and directions are (..., 3), matrices (..., 4, 4) with column vectors, qu
 radians, lengths in any one unit. Leading dimensions broadcast, options included. A correction is multiplied on the
 right of a joint's present local rotation. A hinge is cross(root - mid, end - mid) of a limb bent to its natural side.
 
-Besides these names, the modules `contacts.spans`, `ground.query`, `report` and `report.plot` are for use. All other
-modules are internal.
+Besides these names, the modules `contacts.spans`, `ground.query`, `sole.skin`, `report` and `report.plot` are for use.
+All other modules are internal.
 """
 
 from importlib import import_module

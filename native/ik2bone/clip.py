@@ -27,7 +27,7 @@ FASTEST = 2e3
 ARRAYS = ("thigh", "shin", "foot", "ball", "tip", "toe", "scale")
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Clip:
     """An animation of L legs over F frames, sampled at `fps` frames a second, in world space and any one unit of
     length.
@@ -45,7 +45,7 @@ class Clip:
     scale       own scales of thigh, shin, foot and toe (F, L, 4, 3), by default ones
     has_toe     which legs have a toe bone (L,), by default all if `toe` is given; the other legs' rows of `toe` repeat
                 `foot`
-    skins       for each leg the points of the skin that move with its foot and with its toe
+    skins       for each leg an `ik2bone.sole.skin.Skin`: the points of the skin that move with its foot and its toe
     floors      heights along `up` at which the clip's own floor may lie, likeliest first, by default 0
     is_hand     which limbs are not legs but arms or others (L,), by default none: their thigh, shin and foot are upper
                 arm, forearm and hand, and their `ball` is the point of the palm that touches
@@ -115,13 +115,13 @@ class Clip:
         values["rest_hinge"] = None if rest_hinge is None else checks.array("rest_hinge", rest_hinge, (legs, 3))
         values["floors"] = tuple(checks.array("floors", floors, ("heights",)).tolist())
         checks.kind("skins", skins, Sequence | None, "a sequence of one skin a leg")
-        values["skins"] = None if skins is None else tuple(skins)
         if skins is not None and len(skins) != legs:
             raise ValueError(f"skins: expected one for each of {legs} legs, got {len(skins)}")
-        for number, skin in enumerate(skins or ()):
-            checks.kind("skins", skin, Skin, "a Skin for each leg")
-            _check_skin(f"skins[{number}]", skin)
+        values["skins"] = skins and tuple(_checked(f"skins[{number}]", skin) for number, skin in enumerate(skins))
         values.update({name: value.copy() for name, value in values.items() if isinstance(value, np.ndarray)})
+
+    def __repr__(self) -> str:
+        return f"<Clip: {self.frames} frames at {self.fps:g} a second, {self.legs} legs>"
 
     def _complete(self, ball: ArrayLike | None, tip: ArrayLike | None) -> None:
         """Set balls and tips; those that are not given are estimated by the proportions of people."""
@@ -168,7 +168,12 @@ class Clip:
         legs = joints["hip"], joints["knee"], joints["ankle"], joints["ball"]
         thigh, shin, foot = aggregate_legs(rate, *legs, up, joints.get("heel"))
         toe = None if tip is None else bones(joints["ball"], joints["tip"], foot[..., :3, 0])
-        return cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
+        clip = cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
+        from .held import find_pose_starts  # built on this module
+
+        # Poses that are held have to be so with the axes of bones, which come from the frames around, too.
+        starts = find_pose_starts(clip)
+        return clip if starts is None else clip.cut(starts)
 
     @property
     def hands(self) -> Mask:
@@ -310,9 +315,12 @@ def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
     return scales
 
 
-def _check_skin(name: str, skin: Skin) -> None:
-    """Raise an error if points or directions of a skin are no numbers of the right shape. A part may have no points."""
-    for part, shape in (("foot", ("points", 3)), ("toe", ("points", 3)), ("rest", (4, 4)), ("up", (3,))):
-        value = getattr(skin, part)
-        if getattr(value, "shape", None) != (0, 3):
-            checks.array(f"{name}.{part}", value, shape)
+def _checked(name: str, skin: Skin) -> Skin:
+    """Return a skin with checked copies of its arrays. A part may have no points."""
+    checks.kind("skins", skin, Skin, "a Skin for each leg")
+    foot, toe = (
+        np.zeros((0, 3)) if np.shape(points) == (0, 3) else checks.array(f"{name}.{part}", points, ("points", 3)).copy()
+        for part, points in (("foot", skin.foot), ("toe", skin.toe))
+    )
+    rest = checks.matrices(f"{name}.rest", skin.rest, (4, 4))
+    return Skin(foot, toe, rest.copy(), checks.unit_vector(f"{name}.up", skin.up))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""How the hips move over feet that stand elsewhere than in the clip: smoothly, and so that legs stay as straight."""
+"""How the hips move over feet that stand elsewhere than in the clip: smoothly, and so that legs stay as straight as
+they were.
+"""
 
 import numpy as np
 

@@ -56,6 +56,9 @@ class Mesh:
     def __len__(self) -> int:
         return self._count
 
+    def __repr__(self) -> str:
+        return f"<Mesh: {self._count} triangles>"
+
     def __reduce__(self) -> tuple[type[Mesh], tuple[NDArray[Any], ...]]:
         """Return the arrays of which pickle and copy build the mesh again."""
         import numpy as np

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -25,7 +25,7 @@ from .targets.blend import Targets
 BY_FRAME = ("rotations", "hips_offset", "contacts", "resting", "enforced", "miss", "strength")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """The changes to a clip of F frames and L legs that make its feet stand on the ground.
 
@@ -60,7 +60,11 @@ class Plan:
     clip: Clip
     ground: Ground
     notes: tuple[Note, ...] = ()
-    kept: Kept | None = field(default=None, repr=False)
+    kept: Kept | None = None
+
+    def __repr__(self) -> str:
+        frames, legs = self.miss.shape
+        return f"<Plan: {frames} frames, {legs} legs, {len(self.anchors)} contacts, {len(self.notes)} notes>"
 
     @cached_property
     def anchors(self) -> tuple[Anchor, ...]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Planting as a list of stages: contacts, targets, hips, solve. They take and return arrays and do not know Blender."""
 
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -89,8 +90,8 @@ def plant(
         checks.array("sole.ball_height", sole.ball_height, (clip.legs,))
     settings = settings or Settings()
     settings.check(clip)
-    # A copy without cached lengths, because users may have edited the arrays since the clip computed them.
-    clip = clip.having()
+    # Copies, because users may edit their arrays later, and without cached lengths, because they may have done so.
+    clip, sole, offset = deepcopy((clip.having(), sole, offset))
     keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
@@ -103,7 +104,7 @@ def plant(
         plan = _plant_where_made(keep, flow, ground, held, sole, offset).held(starts)
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
-    return replace(plan, clip=clip, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
+    return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 
 def _plant_where_made(
@@ -194,7 +195,7 @@ def _plant_round(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
     """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
-    leads to its beginning. On a ground that moves nothing comes back.
+    leads to its beginning. On a ground that moves, no round is like another: there the clip is planned alone.
     """
     settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)

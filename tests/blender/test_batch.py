@@ -80,6 +80,13 @@ def test_a_ground_that_is_none_is_told(command, files, capfd, made, sentence):
     assert status == command.NOT_PLANTED and re.search(sentence, capfd.readouterr().out)
 
 
+@pytest.mark.parametrize(("clip", "ground"), [("clips", "slope.obj"), ("walk.bvh", "slope")])
+def test_a_name_that_is_no_file_is_told_as_such_whatever_it_ends_with(command, files, capfd, clip, ground):
+    status, _ = run(command, files, clip, ground=ground)
+    assert status == command.NOT_PLANTED
+    assert re.search(rf"] {clip}: there is no file \S*(clips|slope)$", capfd.readouterr().out, re.MULTILINE)
+
+
 @pytest.mark.parametrize("kind", ["blend", "fbx"])
 def test_relative_paths_begin_in_the_working_folder_whatever_its_variable_says(
     bpy, walker, slope, command, tmp_path, monkeypatch, kind

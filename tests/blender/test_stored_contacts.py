@@ -291,6 +291,14 @@ def test_files_without_contacts_are_refused(bpy, walker, slope, tmp_path, text, 
     refused(bpy, message, "import_contacts", filepath=str(path))
 
 
+def test_files_of_contacts_may_be_named_from_the_folder_of_the_blend_file(bpy, slope, walker, tmp_path, recwarn):
+    plant(bpy)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    for operator in (bpy.ops.ik2bone.export_contacts, bpy.ops.ik2bone.import_contacts):
+        assert operator(filepath="//contacts.json") == {"FINISHED"}
+    assert (tmp_path / "contacts.json").is_file() and not recwarn.list
+
+
 @pytest.mark.parametrize("operator", ["import_contacts", "export_contacts"])
 def test_no_file_of_contacts_is_refused_as_such(bpy, walker, slope, operator):
     plant(bpy)

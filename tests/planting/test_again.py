@@ -146,6 +146,17 @@ def test_clip_that_was_edited_is_planned_anew(name) -> None:
     assert plant(clip, HILLS).report() == plant(replace(clip), HILLS).report()
 
 
+def test_editing_what_was_planned_changes_neither_its_report_nor_the_next_plan_of_an_equal_clip() -> None:
+    clip, offset, sole = replace(CLIP), np.zeros_like(CLIP.hip), plant(CLIP, HILLS).sole
+    sole = replace(sole, heel=sole.heel.copy())
+    given = replace(CLIP), HILLS, Settings(use_slope=False), replace(sole, heel=sole.heel.copy()), offset.copy()
+    first = plant(clip, HILLS, None, sole, offset)
+    told = first.report()
+    clip.foot[60:], offset[:], sole.heel[:] = clip.foot[59], 0.1, 0.0
+    assert first.report() == told
+    assert values(plant(*given, previous=first)) == values(plant(*given))
+
+
 def test_other_ground_sole_or_offset_is_planned_anew() -> None:
     first, upper = plant(CLIP, HILLS), height_field(lambda x, y: 0.1 + 0.0 * x)
     offset, sole = np.full_like(CLIP.hip, -0.05), replace(first.sole, floor=first.sole.floor + 0.02)

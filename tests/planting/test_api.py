@@ -29,6 +29,13 @@ def test_a_plan_is_plain_arrays(plan) -> None:
     json.dumps([note.data for note in plan.notes])
 
 
+def test_clips_plans_and_meshes_are_shown_in_a_line_each(plan) -> None:
+    """Notebooks and consoles show what the last line gives: the arrays were thousands of lines."""
+    assert repr(WALK) == "<Clip: 180 frames at 60 a second, 2 legs>"
+    assert repr(plan) == f"<Plan: 180 frames, 2 legs, {len(plan.anchors)} contacts, {len(plan.notes)} notes>"
+    assert repr(ik2bone.Mesh(np.eye(3), [[0, 1, 2]] * 7)) == "<Mesh: 7 triangles>"
+
+
 def test_applied_corrections_are_products_of_matrices(plan) -> None:
     after, twin = plan.apply(WALK), planted(WALK, plan)
     for name in ("thigh", "shin", "foot", "toe", "ball", "tip"):

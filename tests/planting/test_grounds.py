@@ -85,6 +85,12 @@ def test_a_mesh_is_a_ground() -> None:
     assert np.abs(by_mesh.apply(WALK).ball - by_height.apply(WALK).ball).max() < 0.01
 
 
+def test_figures_take_the_grounds_that_planting_takes() -> None:
+    for ground in (hills, mesh_of_hills()):
+        plan = plant(WALK, ground)
+        assert ik2bone.report.figures(WALK, plan.apply(WALK), plan, ground) == plan.report()
+
+
 def test_nan_heights_are_no_ground() -> None:
     def island(xy):
         return np.where(xy[:, 0] < 2.0, 0.0, np.nan)
@@ -112,6 +118,8 @@ def test_feet_that_follow_the_ground_tell_where_it_ends() -> None:
         (lambda x, y, z: x, TypeError, "ground: expected a Mesh, .* got one of 3 parameters"),
         (max, TypeError, "ground: expected a Mesh, .* got <built-in function max>, which takes neither"),
         (lambda xy: xy, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got float64"),
+        (lambda xy: None, ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got NoneType$"),
+        (lambda xy: ["low"] * len(xy), ValueError, r"ground: expected heights \(\d+,\) of xy \(\d+, 2\), got list$"),
         (lambda xy: xy[:, 0] / 0.0, ValueError, "ground: expected finite heights, or nan"),
         (lambda x, y: x, TypeError, r"hits, normals and found of .*, got ndarray; heights .* of one array, z\(xy\)"),
         (lambda xy: [[1], [2, 3]], ValueError, r"ground: expected heights \(\d+,\) .* got rows of different lengths"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Feet whose heel and ball lie in one place are held like any other."""
+"""How standing feet are held: feet without length, and heels that stand without their balls."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.contacts.stance import Stance
-from ik2bone.rotations import matrix_from_vector
+from ik2bone import Settings, plant
+from ik2bone.contacts.spans import no_marks
+from ik2bone.contacts.stance import Stance, stances
+from ik2bone.rotations import matrix_from_vector, move_points
 from ik2bone.targets.lock import hold_feet
-from walk import make_walk
+from walk import HILLS, make_walk
 
 
 def test_foot_without_length_is_held_and_not_turned() -> None:
@@ -20,6 +22,17 @@ def test_foot_without_length_is_held_and_not_turned() -> None:
     hold = hold_feet(clip, clip.ball, np.ones((clip.frames, 2, 2), bool), places)
     assert not hold.turn.any()
     assert clip.ball + hold.shift == pytest.approx(np.broadcast_to(clip.ball[:1], clip.ball.shape))
+
+
+def test_a_heel_that_is_pinned_while_its_ball_swings_to_the_next_step_stays_on_its_anchor() -> None:
+    clip = make_walk(seconds=4.0).clip
+    _, first, second, _ = (stance for stance in stances(plant(clip, HILLS).contacts) if stance.leg == 0)
+    pinned = np.zeros((clip.frames, 2, 2), bool)
+    pinned[first.end - 10 : second.start + 10, 0, 0] = True
+    plan = plant(clip, HILLS, Settings(marks=replace(no_marks(pinned.shape), enforced=pinned)))
+    assert plan.contacts[pinned].all()
+    heel = move_points(plan.apply(clip).foot, plan.sole.heel)[pinned[:, 0, 0], 0]
+    assert np.ptp(heel, axis=0).max() < 0.02 * clip.leg
 
 
 def test_heels_that_lie_nearer_to_their_balls_than_these_are_high_are_held_under_them() -> None:

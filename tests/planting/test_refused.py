@@ -74,6 +74,16 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
             ValueError,
             r"skins\[0\].up: expected finite numbers",
         ),
+        (
+            {"skins": [SKIN, replace(SKIN, up=np.zeros(3))]},
+            ValueError,
+            r"skins\[1\].up: expected a unit vector, got \[0.0, 0.0, 0.0\] of length 0",
+        ),
+        (
+            {"skins": [replace(SKIN, rest=SINGULAR), SKIN]},
+            ValueError,
+            r"skins\[0\].rest: expected invertible matrices, got a singular one$",
+        ),
         ({"fps": 2001}, ValueError, "fps: expected frames a second, more than 0 and up to 2000, got 2001"),
         ({"has_toe": [True, False]}, ValueError, "has_toe: expected toe, .* got None"),
         ({"palm": [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0]]}, ValueError, "palm: expected unit vectors or zero, .* length 2"),

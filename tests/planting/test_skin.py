@@ -88,7 +88,9 @@ def test_a_rest_pose_that_nobody_stands_in_gives_way_to_the_clip() -> None:
 @pytest.mark.parametrize("scale", [0.01, 1.0, 50.0])
 def test_a_walk_in_shoes_stands_on_them(scale) -> None:
     skin = shoe()
-    big = replace(skin, foot=scale * skin.foot, toe=scale * skin.toe, rest=skin.rest * [1, 1, 1, scale])
+    big = replace(
+        skin, foot=scale * skin.foot, toe=scale * skin.toe, rest=skin.rest * ([[1, 1, 1, scale]] * 3 + [[1] * 4])
+    )
     clip = replace(make_walk(scale=scale).clip, skins=(big, big))
     sole = measure_sole(clip)
     assert sole.source == ("mesh", "mesh")

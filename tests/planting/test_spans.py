@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ik2bone.contacts.spans import PARTS, STATES, ContactsError, Span, marks_of, read_spans, spans_of, write_spans
+from ik2bone.contacts.spans import (
+    PARTS,
+    STATES,
+    ContactsError,
+    Span,
+    marks_of,
+    no_marks,
+    read_spans,
+    spans_of,
+    write_spans,
+)
 
 FEET = ("foot.L", "foot.R")
 spans = st.builds(
@@ -38,6 +48,18 @@ def test_contacts_come_back_from_their_spans(contacts, first) -> None:
     marks = marks_of(spans_of(contacts, FEET, first), FEET, first, len(contacts))
     assert (marks.automatic == contacts).all()
     assert not (marks.enforced | marks.forbidden).any()
+
+
+def test_marks_without_contacts_may_be_filled_in_one_by_one() -> None:
+    marks = no_marks((9, 2, 2))
+    marks.enforced[3:5, 0] = True
+    assert not (marks.automatic | marks.forbidden).any()
+
+
+@pytest.mark.parametrize("contacts", [np.ones((9, 2), bool), np.ones((9, 3, 2), bool), np.ones((9, 2, 1), bool)])
+def test_contacts_that_do_not_fit_the_feet_make_no_spans(contacts) -> None:
+    with pytest.raises(ValueError, match=r"contacts: expected shape \(frames, 2, 2\), got \(9, "):
+        spans_of(contacts, ["foot.L", "foot.R"])
 
 
 def test_text_is_json_with_a_version_and_one_span_on_a_line() -> None:

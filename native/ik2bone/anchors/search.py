@@ -20,9 +20,9 @@ from .footprint import SOLE, UNEVEN_COST, Site, unevenness
 # The number of directions in which feet are moved to find a better place, and the lengths of these moves (leg lengths).
 # The first lengths are small, as the treads of stairs leave hardly any room ahead of a foot and behind it.
 WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.24, 0.32, 0.4])
-# The number of best directions in which the best place is found exactly, and of the steps that do so, to both sides:
-# each is half as long as the one before, down to 0.0006 leg near by. With 2 directions feet jump from one place to
-# another as the ground shifts, more than 3 change nothing.
+# In this number of best directions the best place is found exactly, by this number of steps back or forth, each half as
+# long as the one before: the last one is 0.0006 leg for the shortest moves. With 2 directions feet jump from one place
+# to another as the ground shifts, and more than 3 change nothing.
 KEPT, HALVINGS = 3, 5
 
 
@@ -124,8 +124,8 @@ def best_shifts(clip: Clip, site: Site, carried: Array, fixed: Mask) -> Array:
         hurry = hurry_costs(np.diff(moves[chain], axis=0), time, clip.leg)
         costs[chain[1:]] += hurry
         costs[chain[:-1]] += hurry
-        # A stance is free only in a run of stances that together cost at least the shortest stride each: else no stride
-        # pays.
+        # A move saves no more than the costs of the stances that it changes, and moving each of them costs at least the
+        # shortest length. So a stance is free only within a run of stances whose mean cost is at least that.
         total = np.append(0.0, np.cumsum(costs[chain] - LENGTHS[1]))
         free[chain] = np.maximum.accumulate(total[:0:-1])[::-1] >= np.minimum.accumulate(total[:-1])
     free = rows[site.own.found[:, :SOLE].any(axis=1) & free & ~fixed]

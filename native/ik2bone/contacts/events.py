@@ -53,9 +53,9 @@ def _left(feet: Feet, slow: Mask, run: Stance) -> int:
 
 
 def held_while_still(feet: Feet, slow: Mask) -> Mask:
-    """The slow frames (F, L, 2), with other ends for parts that rest exactly for some frames. Animators and formulas
-    make such parts, which rise at once because the clip wants it. Parts that creep along the ground or tremble are best
-    held.
+    """The slow frames (F, L, 2), with other ends for parts that rest exactly for some frames, as in clips by animators
+    and by formulas: these leave the ground when the clip shows it. Parts that creep along the ground or tremble are
+    best held.
     """
     count = max(1, round(MOMENT * feet.fps))
     rests = length_of(feet.paths[count:] - feet.paths[:-count]) < ON_LINE
@@ -120,7 +120,7 @@ def _line_fit(count: int) -> tuple[Array, Array]:
 
 
 def _departure(feet: Feet, run: Stance, rest: int) -> int:
-    """The frame after the last one on which a part stands that rests on the frame `rest` for the last time."""
+    """The frame after the last one on which a part stands. `rest` is the last frame on which the part rests."""
     before, after = (max(2, round(seconds * feet.fps)) for seconds in (0.5 * STEP, WINDOWS[0]))
     middle = (run.start + run.end) // 2
     first = max(min(max(middle, rest - before), rest - 2), run.start)

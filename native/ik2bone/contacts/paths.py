@@ -24,7 +24,7 @@ WINDOWS = (0.04, 0.12)
 # Paths of fewer frames do not show which part of them is noise.
 LEAST_FRAMES = 15
 # A foot that turns rolls about one of its ends while that end is slower than this share of the speed between both ends.
-# For so long force plates feel the end. With 0.5 they agree on 1 % fewer frames.
+# Force plates show a load on the end for as long. With 0.5 they agree on 1 % fewer frames.
 ROLLING_SHARE = 0.55
 # The length of a foot that turns differs from its usual length by no more than this share.
 STIFF = 0.1

@@ -117,6 +117,7 @@ def spans_of(contacts: Mask, bones: Sequence[str], first: int = 0, state: str = 
     """The spans of contacts (F, L, 2) of heels and balls. `bones` names the feet, `first` is the number of the first
     frame.
     """
+    contacts = checks.mask("contacts", contacts, ("frames", len(bones), 2))
     return [
         Span(bones[column // 2], PARTS[column % 2], first + start, first + end - 1, state)
         for column, start, end in column_runs(contacts)
@@ -168,8 +169,8 @@ class Marks:
     def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
         """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
 
-        With the first frame (F,) of each frame's pose, what it would store on a frame of a held pose is what it finds
-        on any other frame of that pose.
+        `starts` (F,) is the first frame of each frame's pose: of a held pose, the least is what is stored on all of its
+        frames, and the most what is stored on any of them.
         """
         if starts is not None:
             first, pose = np.unique(starts, return_inverse=True)
@@ -238,8 +239,7 @@ class Marks:
 
 def no_marks(shape: tuple[int, ...]) -> Marks:
     """Marks without contacts, of a shape (F, L, 2)."""
-    nothing = np.zeros(shape, bool)
-    return Marks(nothing, nothing, nothing)
+    return Marks(np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, bool))
 
 
 def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int) -> Marks:

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import checks
 from ..arrays import Array, Mask
@@ -80,9 +81,7 @@ class GivenGround:
         if not isinstance(answer, tuple | list) or len(answer) != 3:
             got = f"got {type(answer).__name__}; heights are a function of one array, z(xy)"
             raise TypeError(f"ground: expected hits, normals and found of a callable (points, down), {got}")
-        found = checks.as_array("ground", answer[2], f"found as booleans {(len(points),)}").copy()
-        if found.dtype != bool or found.shape != (len(points),):
-            raise ValueError(f"ground: expected found as booleans {(len(points),)}, got {found.dtype} {found.shape}")
+        found = _told(answer[2], "b", (len(points),), f"found as booleans {(len(points),)}").copy()
         upward = np.zeros(3) if down is None else -down
         hits = _rows("hits", answer[0], found, points)
         normals = _rows("normals", answer[1], found, np.broadcast_to(upward, points.shape))
@@ -93,12 +92,18 @@ class GivenGround:
         return hits, np.where((dot(normals, upward) < 0.0)[:, None], -normals, normals), found
 
 
+def _told(answer: Any, kinds: str, shape: tuple[int, ...], expected: str) -> NDArray[Any]:
+    """Return a part of an answer as an array of one of numpy's `kinds` of types."""
+    values = checks.as_array("ground", answer, expected)
+    if values.dtype.kind not in kinds or values.shape != shape:
+        got = f"{values.dtype} {values.shape}" if values.dtype.kind in "biufc" else type(answer).__name__
+        raise ValueError(f"ground: expected {expected}, got {got}")
+    return values
+
+
 def _rows(name: str, rows: Any, found: Mask, otherwise: Array) -> Array:
     """Return hits or normals (N, 3), checked to be finite where `found`, and the rows `otherwise` elsewhere."""
-    expected = f"{name} as numbers {otherwise.shape}"
-    values = checks.as_array("ground", rows, expected)
-    if values.dtype.kind not in "fiu" or values.shape != otherwise.shape:
-        raise ValueError(f"ground: expected {expected}, got {values.dtype} {values.shape}")
+    values = _told(rows, "fiu", otherwise.shape, f"{name} as numbers {otherwise.shape}")
     if not np.isfinite(values[found]).all():
         raise ValueError(f"ground: expected finite {name} where it is found, got nan or inf")
     return np.where(found[:, None], values, otherwise)
@@ -128,10 +133,7 @@ class HeightField:
         return np.column_stack([points[:, :2], np.where(found, heights[0], points[:, 2])]), normals, found
 
     def _heights(self, xy: Array) -> Array:
-        expected = f"heights {(len(xy),)} of xy {xy.shape}"
-        heights = checks.as_array("ground", self.function(xy), expected)
-        if heights.dtype.kind not in "fiu" or heights.shape != (len(xy),):
-            raise ValueError(f"ground: expected {expected}, got {heights.dtype} {heights.shape}")
+        heights = _told(self.function(xy), "fiu", (len(xy),), f"heights {(len(xy),)} of xy {xy.shape}")
         if np.isinf(heights).any():
             raise ValueError("ground: expected finite heights, or nan where there is no ground, got inf")
         return heights.astype(np.float64)

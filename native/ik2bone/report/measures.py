@@ -32,6 +32,7 @@ from ..clip import Clip
 from ..contacts.spans import PARTS
 from ..contacts.stance import standing_place
 from ..curves import column_runs, running_maximum, runs
+from ..ground.given import as_ground
 from ..ground.query import Ground, ask
 from ..kept import values_of
 from ..model import Plan
@@ -54,18 +55,19 @@ BODY_FIGURES = ("flexion", "flexion_median", "hips_offset", "hips_change", "hips
 
 
 def figures(
-    before: Clip, after: Clip, plan: Plan, ground: Ground, frames: Sequence[int] | None = None, allowed: float = SHORT
+    before: Clip, after: Clip, plan: Plan, ground: Any, frames: Sequence[int] | None = None, allowed: float = SHORT
 ) -> Data:
     """Return the figures of a planted clip. In them `before` and `after` hold the same figures over all and per foot.
 
-    The arguments `before` and `after` are the clip as sampled from the scene, `frames` the scene frames of their rows
-    (default 0, 1, ...). A foot is short of its target if it misses it by more than `allowed` (leg lengths, at least the
-    default). Spans have leg, part, first and last frame, state, support, the anchor on the first frame, and drift,
-    penetration and float before and after. Feet have the times when they were short or popped: first and last frame,
-    and the worst value. `worst` is the frame on which each figure is worst after planting. `notes` are the codes and
-    data of the notes for the user, `told` their sentences.
+    The arguments `before` and `after` are the clip as sampled from the scene, `ground` is as for `plant`, and `frames`
+    are the scene frames of the clip's rows (default 0, 1, ...). A foot is short of its target if it misses it by more
+    than `allowed` (leg lengths, at least the default). Spans have leg, part, first and last frame, state, support, the
+    anchor on the first frame, and drift, penetration and float before and after. Feet have the times when they were
+    short or popped: first and last frame, and the worst value. `worst` is the frame on which each figure is worst after
+    planting. `notes` are the codes and data of the notes for the user, `told` their sentences.
     """
     numbers = np.asarray(range(before.frames) if frames is None else frames, np.int64)
+    ground = as_ground(ground, before)
     spans, drift = _spans(after, plan)
     under, over = _heights(after, plan, ground)
     changes = _changes(before, after, plan, allowed)

@@ -25,8 +25,8 @@ STEEPEST = np.radians(25.0)
 class Skin:
     """Points of the skin that move with one foot: `foot` (V, 3) in foot bone space, `toe` (T, 3) in toe bone space.
 
-    `rest` (4, 4) maps toe bone space to foot bone space in the rest pose, and `up` (3,) is the world's up direction in
-    foot bone space there.
+    `rest` (4, 4) maps toe bone space to foot bone space in the rest pose, and `up` (3,) is the unit vector of the
+    world's up direction in foot bone space there.
     """
 
     foot: Array

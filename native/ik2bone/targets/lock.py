@@ -15,7 +15,7 @@ from ..rotations import einsum, length_of, level_part, matrix_from_vector, short
 # The hold of a foot fades in before its contact, and out after it, within this time (s).
 FADE = 0.2
 # A standing foot is turned by no more than this (radians), which is about what noise turns it by. A foot that tilts or
-# pivots farther does so because the clip wants it.
+# pivots farther does so in the motion itself.
 LARGEST_TURN = np.radians(1.0)
 
 
@@ -41,11 +41,11 @@ def hold_feet(
     """Hold standing points in place, and join the holds with matching velocity where nothing stands.
 
     While the ball stands (`contacts` (F, L, 2)), it is held at its place (3,) of the stance. While the `heel` (F, L, 3)
-    stands with it, the foot keeps its mean direction. While only the heel stands, before or after, it is held where the
-    first or last frame of the ball puts it. A stance with frames that are `firm` (F, L) keeps its direction, however
-    far the clip turns the foot: the direction of the frames in which the foot stands in the clip, which are all but
-    those `added` (F, L), by default the firm ones. If there are no such frames, the foot lies flat, with its ball joint
-    `ball_height` (L,) over its heel.
+    stands with it, the foot keeps its mean direction. While only the heel stands, it is held where the frames of the
+    ball before and after put it. A stance with frames that are `firm` (F, L) keeps its direction, however far the clip
+    turns the foot: the direction of the frames in which the foot stands in the clip, which are all but those `added`
+    (F, L), by default the firm ones. If there are no such frames, the foot lies flat, with its ball joint `ball_height`
+    (L,) over its heel.
     """
     firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
     added = firm if added is None else added
@@ -61,15 +61,15 @@ def hold_feet(
         first, last, behind = held[0], held[-1], heel[rows]
         part = int(contacts[rows][first, 1])
         moved, main = shift[rows], (heel, clip.ball)[part][rows]
-        known[rows][first : last + 1] = False
-        known[rows][held] = True
         moved[held] = places[span] - main[held]
-        moved[:first] = behind[first] + moved[first] - behind[:first]
-        moved[last + 1 :] = behind[last] + moved[last] - behind[last + 1 :]
+        alone, heels = np.flatnonzero(~contacts[rows][:, part]), behind[held] + moved[held]
+        at = np.interp(alone, held, np.arange(len(held)))
+        before, after = np.floor(at).astype(int), np.ceil(at).astype(int)
+        moved[alone] = heels[before] + (at - before)[:, None] * (heels[after] - heels[before]) - behind[alone]
         for by, start, end in ((0, 0, first), (part, first, last + 1), (0, last + 1, len(moved))):
             if start < end:
-                alone = int(end - start < 2)
-                own = steps[by][span.start : span.end - 1, span.leg][max(start - alone, 0) : end + alone - 1]
+                more = int(end - start < 2)
+                own = steps[by][span.start : span.end - 1, span.leg][max(start - more, 0) : end + more - 1]
                 # Points of animators and formulas rest: their speed at the ends belongs to the swings around.
                 slides[rows][start:end] *= len(own) > 0 and quantile(own, 0.5) >= REST * clip.leg / clip.fps
     return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
