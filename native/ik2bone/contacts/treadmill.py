@@ -51,18 +51,12 @@ def _treadmill(velocities: Level, way: complex) -> complex:
     The floor moves if the mean velocity of the feet, `way`, is small beside the floor's, if low feet mostly go one way,
     and if they move alike at least twice as often as they rest.
     """
-    speeds = abs(velocities)
-    rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
-    # Either no foot is fast enough for the figure to be in place, or most low feet rest.
-    if abs(way) > NEAR * speeds.max() or rest > 0.5:
-        return 0.0
     floor = _mode(velocities)
-    speed = abs(floor)
-    if speed < SLOWEST or abs(way) > NEAR * speed:
+    speed, rest = abs(floor), _share(velocities, 0.0, NEAR)
+    if speed < SLOWEST or abs(way) > NEAR * speed or rest > 0.5 * _share(velocities, floor, _radius(floor)):
         return 0.0
-    along = np.count_nonzero((velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * speeds)
-    moves = along > ONE_WAY * len(speeds) and rest <= 0.5 * _share(velocities, floor, _radius(floor))
-    return floor if moves else 0.0
+    along = (velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * abs(velocities)
+    return floor if np.mean(along) > ONE_WAY else 0.0
 
 
 def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
