@@ -122,6 +122,14 @@ def shortest_turns(vectors: Array, directions: Array) -> Array:
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
 
 
+def angle_to_gain(along: Array, aside: Array, wanted: Array) -> Array:
+    """The least angles (...), 0 or more, at which along * cos(angle) + aside * sin(angle) is as large as `wanted`, or
+    else as large as it gets.
+    """
+    share = wanted / np.maximum(np.hypot(along, aside), 1e-300)
+    return np.maximum(np.arctan2(aside, along) - np.arccos(np.minimum(np.maximum(share, -1.0), 1.0)), 0.0)
+
+
 def nearest_rotations(matrices: Array) -> Array:
     """The rotations nearest to matrices (..., 3, 3); for a mirrored matrix, the rotation nearest to its negative.
 
