@@ -222,9 +222,9 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     """Targets of all frames, and the share (F, L) to which limbs are free: hands that are long off, and limbs that
     never touch.
     """
-    hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors))
+    stands, never = contacts[..., 1], np.zeros(contacts.shape[:2], bool)
+    hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors), never, never, np.zeros(clip.legs))
     targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
-    stands = contacts[..., 1]
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
     share = np.where(clip.hands, near, stands.any(axis=0).astype(float))

@@ -72,9 +72,7 @@ def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
     """The anchors of targets whose feet keep their turn, raised where heel or ball would lie under the ground."""
     ways = sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None]
     deep = targets.depths(targets.placed(ways), contacts.any(axis=-1), ground, clip.up).max(axis=-1)
-    stands = [(anchor, slice(anchor.stance.start, anchor.stance.end)) for anchor in targets.anchors]
-    lifts = [deep[on, anchor.stance.leg].max(initial=0.0) for anchor, on in stands]
-    return [replace(a, point=a.point + lift * clip.up) for a, lift in zip(targets.anchors, lifts, strict=True)]
+    return [replace(a, point=a.point + deep[a.stance.rows].max(initial=0.0) * clip.up) for a in targets.anchors]
 
 
 def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:

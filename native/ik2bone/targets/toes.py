@@ -112,8 +112,7 @@ def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Arr
     normals[stands] = soles_up
     for anchor in targets.anchors:
         if anchor.part != "swing":
-            span = slice(anchor.stance.start, anchor.stance.end)
-            normals[span, anchor.stance.leg] = anchor.turns(span) @ clip.up
+            normals[anchor.stance.rows] = anchor.turns(anchor.stance.rows[0]) @ clip.up
     return normals[stands]
 
 
