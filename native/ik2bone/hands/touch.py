@@ -15,7 +15,6 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
-from ..contacts.spans import Marks
 from ..contacts.stance import LEAST_CONTACT, ROLL, Stance, stances, standing_place
 from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
@@ -154,9 +153,7 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
     if (marks := settings.marks) is None:
         return touches
-    masks = (marks.automatic, marks.enforced, marks.forbidden, *(marks.alone or ()))
-    automatic, enforced, forbidden, *alone = (mask.any(axis=-1, keepdims=True) for mask in masks)
-    either = Marks(automatic, enforced, forbidden, alone=(alone[0], alone[1]) if alone else None)
+    either = marks.each(lambda mask: mask.any(axis=-1, keepdims=True))
     if settings.contacts == "STORED":
         return either.standing_with(touches[..., None])[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
