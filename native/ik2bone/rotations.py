@@ -6,8 +6,7 @@ from inspect import unwrap
 import numpy as np
 
 from ._core import aggregate
-from .arrays import Array
-from .checks import is_flat
+from .arrays import Array, Mask
 
 # `median_point` looks at no more than this number of points, spread evenly over all, because its time grows with the
 # square of their number.
@@ -20,6 +19,10 @@ SETTLED, ROUNDS = 1e-8, 12
 
 # `numpy.einsum` without its search for arrays of other libraries, which takes a quarter of its time on few vectors.
 einsum = unwrap(np.einsum)
+
+# A matrix whose determinant is at most this share of its norm's cube has no usable inverse. An axis that was scaled to
+# zero keeps about that much in single precision.
+FLAT = 1e-7
 
 # The indices of the next axis and of the one after it, for each axis.
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -78,6 +81,12 @@ def cofactors(matrices: Array) -> tuple[Array, Array]:
     """Cofactors (..., 3, 3) and determinants (...) of matrices (..., 3, 3); their ratio is the inverse, transposed."""
     rows = cross(matrices.take(NEXT, -2), matrices.take(LAST, -2))
     return rows, dot(matrices[..., 0, :], rows[..., 0, :])
+
+
+def is_flat(axes: Array, least: float = FLAT) -> Mask:
+    """Whether axes (..., 3, 3) span almost no volume."""
+    size = einsum("...ij,...ij->...", axes, axes)
+    return np.asarray(np.abs(cofactors(axes)[1]) <= least * size * np.sqrt(size))
 
 
 def inverse_of(motion: Array) -> Array:
