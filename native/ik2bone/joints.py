@@ -88,7 +88,7 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
     leg = np.median(length_of(knee - hip) + length_of(ankle - knee))
-    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], cross(_level_axes(foot, hip, up), up))
+    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], cross(level_axes(foot, hip, up), up))
     ahead = unit(cross(up, hinge))
     return _fixed_to(foot, ankle + leg * (BALL_AHEAD * ahead - BALL_BELOW * up), ankle @ up)
 
@@ -99,7 +99,7 @@ def tip_by_proportion(foot: Array, toe: Array, ball: Array, up: Array) -> Array:
     return _fixed_to(toe, ball + TOES_SHARE * ahead, ball @ up)
 
 
-def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
+def level_axes(foot: Array, hip: Array, up: Array) -> Array:
     """The most level axis of each foot (F, L, 3), without height, pointing to where the hips (F, L, 3) go."""
     axes = level_part(np.swapaxes(foot[..., :3, :3], -1, -2), up)
     most = length_of(axes).mean(axis=0).argmax(axis=-1)

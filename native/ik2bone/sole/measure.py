@@ -15,6 +15,7 @@ from ..contacts.detect import detect
 from ..contacts.paths import REST
 from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, half_step, stances, standing_core
 from ..curves import quantile, runs
+from ..joints import level_axes
 from ..notes import Note
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
@@ -344,8 +345,7 @@ def _headings(clip: Clip, leg: int, frames: Indices) -> Array:
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:
         # A foot without length along the ground has no heading. The bone's axis that is most level takes its place.
-        axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
-        level = axes[:, np.argmax(length_of(axes).mean(axis=0))]
+        level = level_axes(clip.foot, clip.hip, clip.up)[frames, leg]
     return unit(level)
 
 
