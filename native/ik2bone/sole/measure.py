@@ -78,8 +78,6 @@ class Sole:
 
     def choose(self, limbs: Mask) -> Sole:
         """The soles of some of the limbs (L,)."""
-        if limbs.all():
-            return self
         source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 

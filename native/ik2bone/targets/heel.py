@@ -33,8 +33,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     about the heel. Enforced heels are raised no more than they must be, and no sooner.
     """
     heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
-    stays = enforced[..., 0].astype(float)
-    freely = 1.0 - (smooth_cover(stays, odd_window(ROLL, clip.fps)) if stays.any() else stays)
+    freely = 1.0 - smooth_cover(enforced[..., 0].astype(float), odd_window(ROLL, clip.fps))
     targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
     return _pitched(clip, targets, (heel, ball), alone, free, ground)
