@@ -9,10 +9,9 @@ from ._core import hinge_of
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
+from .joints import BENT
 from .rotations import cofactors, cross, dot, einsum, length_of, unit
 
-# Sine of the bend (9 degrees) below which the bend of a single frame is mostly noise: it may go sideways or backwards.
-BENT = 0.15
 # The greatest bend of a knee (radians, 0 is straight), as far as people can fold it; knees that the clip folds farther
 # keep their bend. Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979),
 # deviation 5.
