@@ -128,7 +128,7 @@ def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
     """
     tilt = targets.turn @ clip.up
     for anchor in targets.anchors:
-        rows = anchor.stance.rows
+        rows = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
         if wanted[rows].any():
             tilt[rows] = anchor.turns(rows[0]) @ clip.up
     return tilt
