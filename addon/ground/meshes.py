@@ -9,9 +9,8 @@ import ik2bone
 import numpy as np
 from bpy.types import Depsgraph, DepsgraphObjectInstance, Object
 from ik2bone.arrays import Array
-from ik2bone.checks import is_flat
 from ik2bone.ground.surfaces import Surface, Surfaces
-from ik2bone.rotations import dot, inverse_of, length_of, move_points
+from ik2bone.rotations import dot, inverse_of, is_flat, length_of, move_points
 from numpy.typing import NDArray
 
 from ..bounded import Bounded

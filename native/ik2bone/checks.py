@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# A matrix whose determinant is at most this share of its norm's cube has no usable inverse. An axis that was scaled to
-# zero keeps about that much in single precision.
-FLAT = 1e-7
+from .rotations import is_flat
+
 # Unit vectors and the last rows of matrices may be off by this much, a little more than the rounding of single
 # precision.
 ROUNDING = 1e-5
@@ -120,16 +119,6 @@ def matrices(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> NDArr
     if flat.any():
         raise ValueError(f"{name}: expected invertible matrices, got a singular one{_at(shape, flat)}")
     return values
-
-
-def is_flat(axes: NDArray[np.float64], least: float = FLAT) -> NDArray[np.bool_]:
-    """Whether axes (..., 3, 3) span almost no volume. The determinant is written out because `numpy.linalg.det` takes
-    ten times as long for as many small matrices.
-    """
-    (a, b, c), (d, e, f), (g, h, i) = ([axes[..., row, column] for column in range(3)] for row in range(3))
-    volume = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
-    size = np.einsum("...ij,...ij->...", axes, axes)
-    return np.abs(volume) <= least * size * np.sqrt(size)
 
 
 def unit_vector(name: str, value: ArrayLike) -> NDArray[np.float64]:

@@ -96,7 +96,7 @@ class Clip:
         rest_hinge: ArrayLike | None = None,
     ) -> None:
         values = vars(self)  # frozen: nothing else writes here
-        values["fps"] = _rate(fps)
+        values["fps"] = frame_rate(fps)
         values["up"] = checks.unit_vector("up", up)
         values["thigh"] = checks.matrices("thigh", thigh, ("frames", "legs", 4, 4))
         frames, legs = self.thigh.shape[:2]
@@ -157,7 +157,7 @@ class Clip:
         toe bones. `heel`, a marker on the heel, shows how feet lean to a side; without it feet do not lean. `up` and
         `floors` are as for `Clip`. The joints of `plan.apply(clip)` are its properties hip, knee, ankle, ball and tip.
         """
-        rate, up = _rate(fps), checks.unit_vector("up", up)
+        rate, up = frame_rate(fps), checks.unit_vector("up", up)
         joints = {"hip": checks.positions("hip", hip, ("frames", "legs", 3))}
         for name, points in (("knee", knee), ("ankle", ankle), ("ball", ball), ("tip", tip), ("heel", heel)):
             if points is not None or name in ("knee", "ankle", "ball"):
@@ -294,7 +294,7 @@ class Clip:
         return self.having(**kept)
 
 
-def _rate(fps: Any) -> float:
+def frame_rate(fps: Any) -> float:
     """Return the checked frame rate `fps` as a float."""
     rate = checks.number("fps", fps, "frames a second")
     if not 0.0 < rate <= FASTEST:

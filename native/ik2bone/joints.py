@@ -14,10 +14,10 @@ BALL_AHEAD, BALL_BELOW = 0.14, 0.05
 # The toes reach beyond the ball by this share of the level way from ankle to ball: the median of rigs that have a toe
 # bone with a tip.
 TOES_SHARE = 1.0 / 3.0
-# A knee that is bent by less than this (sine, 6 degrees) does not show to which side it bends. With this value thighs
-# made from the joints of the recorded clips turn in no frame by 40 degrees more than in the clip; with a third of it,
-# by up to 150 degrees more.
-STRAIGHT = 0.1
+# Sine of the bend (9 degrees) below which the bend of a single frame is mostly noise: it may go sideways or backwards.
+# With this value thighs made from the joints of the test clips turn in no frame by 25 degrees more than in the clip;
+# with a fifth of it, by up to 150 degrees more.
+BENT = 0.15
 
 
 def aggregate_legs(
@@ -51,11 +51,11 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     mean = einsum("flij,fli->lj", foot, bend)
     # Averaged over half a stride, so that straight frames have a side too.
     usual = hann_average(_turned_to(bend, unit(einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
-    known = length_of(usual) > STRAIGHT
+    known = length_of(usual) > BENT
     for leg in range(usual.shape[1]):
         usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
     usual = unit(usual)
-    return unit(_turned_to(bend, usual) + STRAIGHT * usual)
+    return unit(_turned_to(bend, usual) + BENT * usual)
 
 
 def _turned_to(vectors: Array, side: Array) -> Array:
@@ -88,7 +88,7 @@ def ball_by_proportion(fps: float, thigh: Array, shin: Array, foot: Array, up: A
     """
     hip, knee, ankle = (matrix[..., :3, 3] for matrix in (thigh, shin, foot))
     leg = np.median(length_of(knee - hip) + length_of(ankle - knee))
-    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], cross(_level_axes(foot, hip, up), up))
+    hinge = continuous_hinge(fps, hip, knee, ankle, foot[..., :3, :3], cross(level_axes(foot, hip, up), up))
     ahead = unit(cross(up, hinge))
     return _fixed_to(foot, ankle + leg * (BALL_AHEAD * ahead - BALL_BELOW * up), ankle @ up)
 
@@ -99,7 +99,7 @@ def tip_by_proportion(foot: Array, toe: Array, ball: Array, up: Array) -> Array:
     return _fixed_to(toe, ball + TOES_SHARE * ahead, ball @ up)
 
 
-def _level_axes(foot: Array, hip: Array, up: Array) -> Array:
+def level_axes(foot: Array, hip: Array, up: Array) -> Array:
     """The most level axis of each foot (F, L, 3), without height, pointing to where the hips (F, L, 3) go."""
     axes = level_part(np.swapaxes(foot[..., :3, :3], -1, -2), up)
     most = length_of(axes).mean(axis=0).argmax(axis=-1)

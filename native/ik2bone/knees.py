@@ -9,10 +9,9 @@ from ._core import hinge_of
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
+from .joints import BENT
 from .rotations import cofactors, cross, dot, einsum, length_of, unit
 
-# Sine of the bend (9 degrees) below which the bend of a single frame is mostly noise: it may go sideways or backwards.
-BENT = 0.15
 # The greatest bend of a knee (radians, 0 is straight), as far as people can fold it; knees that the clip folds farther
 # keep their bend. Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979),
 # deviation 5.
@@ -57,7 +56,7 @@ class Knees:
 def find_knees(clip: Clip) -> Knees:
     """Return the hinges of the knees: of the frame where a knee is well bent, else the clip's usual hinge."""
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
-    sine, axes = knee_sine(clip), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
+    sine, axes = np.sin(clip.bend), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
     # A mirrored shin reverses the hinge, which is a cross product.
     axes *= np.sign(cofactors(axes)[1])[..., None, None]
     usual = _usual_hinges(clip, own, sine, axes)
@@ -79,13 +78,6 @@ def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
     rest = np.zeros((clip.legs, 3)) if clip.rest_hinge is None else clip.rest_hinge
     told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(einsum("flij,flj->li", axes, across))])
     return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]
-
-
-def knee_sine(clip: Clip) -> Array:
-    """Sine (F, L) of the angle between thigh and shin."""
-    upper, lower = clip.hip - clip.knee, clip.ankle - clip.knee
-    lengths = length_of(upper) * length_of(lower)
-    return length_of(cross(upper, lower)) / np.maximum(lengths, 1e-300)
 
 
 def _distance(clip: Clip, bend: Array | float) -> Array:

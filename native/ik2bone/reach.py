@@ -8,7 +8,7 @@ from .clip import Clip
 from .curves import column_runs, smooth_between, smoothstep
 from .knees import eased_reach
 from .notes import Note
-from .rotations import cross, dot, length_of, level_part, turn_vectors, unit
+from .rotations import angle_to_gain, cross, dot, length_of, level_part, turn_vectors, unit
 from .sole.measure import Sole
 from .targets.blend import Targets
 
@@ -124,17 +124,15 @@ def _needed_pitch(clip: Clip, targets: Targets, hip: Array, room: Array, reach: 
     """The least pitch (..., F, L), up to the `room` (..., F, L), that brings each ankle within `reach` (..., F, L) of
     its hip joint `hip` (F, L, 3).
 
-    The ankle turns about the ball, so dot(hip - ball, ankle - ball) is middle + swing * cos(pitch - best).
+    The ankle turns about the ball, so dot(hip - ball, ankle - ball) is middle + across * cos(pitch) + aside *
+    sin(pitch).
     """
     axis, away, line = _pitch_axis(clip, targets), targets.ankle - targets.ball, hip - targets.ball
     middle = dot(line, axis) * dot(away, axis)
     across = dot(line, away) - middle
     aside = dot(line, cross(axis, away))
     wanted = 0.5 * (dot(line, line) + dot(away, away) - reach**2) - middle
-    swing, best = np.hypot(across, aside), np.arctan2(aside, across)
-    share = np.minimum(np.maximum(wanted / np.maximum(swing, 1e-300), -1.0), 1.0)
-    pitch = np.minimum(np.maximum(best - np.arccos(share), 0.0), room)
-    return np.where(axis.any(axis=-1) & (best > 0.0), pitch, 0.0)
+    return np.where(axis.any(axis=-1), np.minimum(angle_to_gain(across, aside, wanted), room), 0.0)
 
 
 def tell_heels(pitch: Array, standing: Mask, early: Array) -> list[Note]:

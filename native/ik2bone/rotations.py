@@ -6,8 +6,7 @@ from inspect import unwrap
 import numpy as np
 
 from ._core import aggregate
-from .arrays import Array
-from .checks import is_flat
+from .arrays import Array, Mask
 
 # `median_point` looks at no more than this number of points, spread evenly over all, because its time grows with the
 # square of their number.
@@ -20,6 +19,10 @@ SETTLED, ROUNDS = 1e-8, 12
 
 # `numpy.einsum` without its search for arrays of other libraries, which takes a quarter of its time on few vectors.
 einsum = unwrap(np.einsum)
+
+# A matrix whose determinant is at most this share of its norm's cube has no usable inverse. An axis that was scaled to
+# zero keeps about that much in single precision.
+FLAT = 1e-7
 
 # The indices of the next axis and of the one after it, for each axis.
 NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -80,6 +83,12 @@ def cofactors(matrices: Array) -> tuple[Array, Array]:
     return rows, dot(matrices[..., 0, :], rows[..., 0, :])
 
 
+def is_flat(axes: Array, least: float = FLAT) -> Mask:
+    """Whether axes (..., 3, 3) span almost no volume."""
+    size = einsum("...ij,...ij->...", axes, axes)
+    return np.asarray(np.abs(cofactors(axes)[1]) <= least * size * np.sqrt(size))
+
+
 def inverse_of(motion: Array) -> Array:
     """Inverses (..., 4, 4) of affine maps (..., 4, 4), in closed form.
 
@@ -120,6 +129,14 @@ def shortest_turns(vectors: Array, directions: Array) -> Array:
     sine, cosine = length_of(axis)[..., None], dot(vectors, directions)[..., None]
     angle = np.arctan2(sine, cosine)
     return axis * np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 0.0)
+
+
+def angle_to_gain(along: Array, aside: Array, wanted: Array) -> Array:
+    """The least angles (...), 0 or more, at which along * cos(angle) + aside * sin(angle) is as large as `wanted`, or
+    else as large as it gets.
+    """
+    share = wanted / np.maximum(np.hypot(along, aside), 1e-300)
+    return np.maximum(np.arctan2(aside, along) - np.arccos(np.minimum(np.maximum(share, -1.0), 1.0)), 0.0)
 
 
 def nearest_rotations(matrices: Array) -> Array:

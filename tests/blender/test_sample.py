@@ -10,7 +10,6 @@ import fingerprint
 import ik2bone
 import numpy as np
 import pytest
-from ik2bone.knees import knee_sine
 
 from demo import clips
 
@@ -305,6 +304,6 @@ def test_hinge_of_the_rest_pose_is_told_where_that_is_bent(bpy, addon, mirrored)
     found, legs, _ = sampled(bpy, addon, walker, range(1, 30))
     left = next(index for index, leg in enumerate(legs) if leg.foot == "foot.L")
     clip = found.clip
-    own = ik2bone.hinge_of(clip.thigh, clip.shin, clip.ankle)[np.argmax(knee_sine(clip)[:, left]), left]
+    own = ik2bone.hinge_of(clip.thigh, clip.shin, clip.ankle)[np.argmax(np.sin(clip.bend)[:, left]), left]
     assert own @ clip.rest_hinge[left] > 0.99
     assert not clip.rest_hinge[1 - left].any()

@@ -9,11 +9,10 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 from ..clip import Clip
-from ..contacts.stance import Stance, stances, standing_frames
+from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..ground.query import Ground, ask
 from ..rotations import cross, dot, level_part, unit
 from ..sole.measure import EVEN, Sole
-from .time import standing_places
 
 # Half the width of a foot, as a share of the distance from its heel to its ball (Winter, 2009: 0.3 and less).
 HALF_WIDTH = 0.3
@@ -109,8 +108,9 @@ def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Fo
     held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
     parts = ["ball" if contacts[frames[0], span.leg, 1] else "heel" for span, frames in zip(spans, held, strict=True)]
     paths = {"ball": clip.ball, "heel": heel}
-    held_paths = [paths[part][:, span.leg] for span, part in zip(spans, parts, strict=True)]
-    return footprints(clip, sole, spans, parts, held, standing_places(held_paths, held))
+    held_by = zip(spans, parts, held, strict=True)
+    places = [standing_place(paths[part][:, span.leg], frames) for span, part, frames in held_by]
+    return footprints(clip, sole, spans, parts, held, np.array(places))
 
 
 def footprints(

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Contacts that feet can hold: with enough time to get from one anchor to the next."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import Array, Indices, Mask
+from ..arrays import Array, Mask
 from ..checks import ROUNDING
 from ..clip import Clip
-from ..contacts.stance import HASTY, Stance, stances, standing_core, standing_frames
+from ..contacts.stance import HASTY, Stance, stances, standing_core, standing_frames, standing_place
 from ..curves import SHARPEST
 from .anchor import Anchor
 
@@ -25,8 +24,7 @@ def give_time(clip: Clip, contacts: Mask, anchors: list[Anchor], kept: Mask) -> 
     """
     moves = {anchor.stance: anchor.move for anchor in anchors if anchor.part != "swing"}
     timely, spans = contacts.copy(), stances(contacts)
-    held = [span.start + standing_frames(contacts[span.rows]) for span in spans]
-    spots = standing_places([clip.ball[:, span.leg] for span in spans], held)
+    spots = [standing_place(clip.ball[span.rows], standing_frames(contacts[span.rows])) for span in spans]
     for row, (before, after) in enumerate(pairwise(spans)):
         if before.leg == after.leg:
             climb = moves[after] - moves[before]
@@ -74,12 +72,3 @@ def _within(stance: Stance, held: Mask) -> Stance:
     """The stance without the frames at its ends on which its foot is not `held` (F, L)."""
     frames = np.flatnonzero(held[stance.rows])
     return Stance(stance.leg, stance.start + int(frames[0]), stance.start + int(frames[-1]) + 1)
-
-
-def standing_places(paths: Sequence[Array], frames: Sequence[Indices]) -> Array:
-    """The `standing_place` (N, 3) of each of one or more paths (F, 3) on its frames (indices), computed together."""
-    cores = [standing_core(each) for each in frames]
-    counts = np.array([len(core) for core in cores], np.intp)
-    rows = np.concatenate([path[core] for path, core in zip(paths, cores, strict=True)])
-    first = np.cumsum(counts) - counts
-    return np.asarray(np.add.reduceat(rows, first) / counts[:, None])

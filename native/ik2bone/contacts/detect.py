@@ -7,7 +7,7 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..checks import array, as_array, boolean, number
-from ..clip import FASTEST
+from ..clip import frame_rate
 from ..curves import column_runs, quantile
 from ..rotations import length_of
 from .events import held_while_still, refined
@@ -69,9 +69,7 @@ def find_contacts(
     show them, to the frame. Without `exact` a part stands while it is slow, which suits foot locking; if a foot rests
     on one part, the other part stands only where it is nearly still.
     """
-    rate, length = _positive("fps", fps), _positive("leg", leg)
-    if rate > FASTEST:
-        raise ValueError(f"fps: expected frames a second, up to {FASTEST:g} as in a clip, got {fps}")
+    rate, length = frame_rate(fps), _positive("leg", leg)
     upward = array("up", up, (3,))
     if not upward.any():
         raise ValueError(f"up: expected three numbers that are not all zero, got {up}")

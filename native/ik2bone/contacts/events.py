@@ -59,8 +59,6 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     """
     count = max(1, round(MOMENT * feet.fps))
     rests = length_of(feet.paths[count:] - feet.paths[:-count]) < ON_LINE
-    if not rests.any():
-        return slow
     held = slow.copy()
     for run in part_stances(slow):
         path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]

@@ -10,7 +10,7 @@ part shall stand on the first frame. `docs/contacts.md` describes the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from reprlib import repr as short
@@ -213,19 +213,22 @@ class Marks:
                 standing[rows, leg, part] = False
         return standing
 
+    def each(self, change: Callable[[Mask], Mask], places: tuple[Place, ...] = ()) -> Marks:
+        """These marks with all masks changed alike, and with other `places`."""
+        alone = self.alone and (change(self.alone[0]), change(self.alone[1]))
+        return Marks(change(self.automatic), change(self.enforced), change(self.forbidden), places, alone)
+
     def cut(self, frames: slice | Indices) -> Marks:
         """The same marks on some of the frames. Places count from the first of these."""
         first = int(np.arange(len(self.automatic))[frames][0])
         places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
-        alone = self.alone and (self.alone[0][frames], self.alone[1][frames])
-        return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places, alone)
+        return self.each(lambda mask: mask[frames], places)
 
     def choose(self, limbs: Mask) -> Marks:
         """The same marks for some of the limbs (L,)."""
         numbers = np.cumsum(limbs) - 1
         places = tuple(replace(place, leg=int(numbers[place.leg])) for place in self.places if limbs[place.leg])
-        alone = self.alone and (self.alone[0][:, limbs], self.alone[1][:, limbs])
-        return Marks(self.automatic[:, limbs], self.enforced[:, limbs], self.forbidden[:, limbs], places, alone)
+        return self.each(lambda mask: mask[:, limbs], places)
 
     def moved(self, motion: Array) -> Marks:
         """The same marks with each place moved by a motion (F, 4, 4), as it is on the first frame of that place."""

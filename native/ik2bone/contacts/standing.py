@@ -57,14 +57,9 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
         return _following(np.ones(shape, bool))
     heel, marks = move_points(clip.foot, sole.heel), marks or no_marks(shape)
     standing, carried = detect(heel, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)
-    least, half, tilted = LEAST_CONTACT * clip.fps, half_step(clip.fps), np.zeros(shape, bool)
-    tilted[..., 0] = _toes_down(clip, sole, heel) & ~standing[..., 1]
-    # Balls of feet that strike as the clip ends have no time to come down.
-    before = max(clip.frames - half, 0)
-    strikes = (np.arange(clip.frames) >= before)[:, None] & ~standing[before].any(axis=-1)
-    tilted[..., 1] = _toes_up(clip, sole, heel, strikes) | _stops_over_place(clip, standing, half)
+    least = LEAST_CONTACT * clip.fps
     # What is left of a contact beside these frames is dropped where it is short: heels that pass the height of balls.
-    standing = replace(no_marks(shape), forbidden=tilted).applied(standing, least)
+    standing = replace(no_marks(shape), forbidden=_tilted(clip, sole, heel, standing)).applied(standing, least)
     standing &= ~lying(clip, sole)[..., None]
     contacts = standing & (not _turns_in_the_air(standing))
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
@@ -117,17 +112,18 @@ def _following(standing: Mask, *notes: Note) -> Contacts:
     return Contacts(standing, standing, False, nothing, nothing, nothing[..., 0], notes)
 
 
-def _toes_down(clip: Clip, sole: Sole, heel: Array) -> Mask:
-    """Whether the heels (F, L, 3) of feet (F, L) are well above the soles under the balls. Such heels do not stand."""
-    return (heel - clip.ball) @ clip.up + sole.ball_height > SAME_PLACE * clip.leg
-
-
-def _toes_up(clip: Clip, sole: Sole, heel: Array, strikes: Mask) -> Mask:
-    """Whether feet (F, L) that strike with their heels (F, L, 3), or whose figures sit or lie, rest on their heels
-    alone. Their balls do not stand.
+def _tilted(clip: Clip, sole: Sole, heel: Array, standing: Mask) -> Mask:
+    """Which heels and balls (F, L, 2) do not stand, because the other end of their foot is well below them: heels whose
+    balls are not `standing` (F, L, 2), and balls of figures that sit or lie, of feet that strike as the clip ends, and
+    of feet whose ball only stops over its place. `heel` (F, L, 3) are the paths of the heels.
     """
-    low = dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
-    return (low | strikes) & ((clip.ball - heel) @ clip.up - sole.ball_height > SAME_PLACE * clip.leg)
+    over, near = (heel - clip.ball) @ clip.up + sole.ball_height, SAME_PLACE * clip.leg
+    half, low = half_step(clip.fps), dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
+    # Balls of feet that strike as the clip ends have no time to come down.
+    before = max(clip.frames - half, 0)
+    strikes = (np.arange(clip.frames) >= before)[:, None] & ~standing[before].any(axis=-1)
+    balls = ((low | strikes) & (over < -near)) | _stops_over_place(clip, standing, half)
+    return np.stack([(over > near) & ~standing[..., 1], balls], axis=-1)
 
 
 def _stops_over_place(clip: Clip, standing: Mask, half: int) -> Mask:

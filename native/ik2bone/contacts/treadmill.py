@@ -8,7 +8,7 @@ from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
 from ..curves import quantile
 from ..rotations import cross, einsum, unit
-from .paths import SAME_PLACE, Feet
+from .paths import REST, SAME_PLACE, Feet
 
 Level = NDArray[np.complex128]
 
@@ -16,8 +16,6 @@ Level = NDArray[np.complex128]
 # this share of the floor's speed. A figure is in place if the mean velocity of its feet is below this share of that
 # speed.
 NEAR = 0.25
-# Anything slower than this (leg lengths a second) is the creep of standing feet: floors and figures move faster.
-SLOWEST = 0.15
 # Feet that slide by less than this share of the figure's velocity count as careless, not as sliding evenly.
 SLIDES = 0.1
 # Low feet move in the direction of a floor, within 45 degrees, for more than this share of the time. In clips in place,
@@ -51,18 +49,12 @@ def _treadmill(velocities: Level, way: complex) -> complex:
     The floor moves if the mean velocity of the feet, `way`, is small beside the floor's, if low feet mostly go one way,
     and if they move alike at least twice as often as they rest.
     """
-    speeds = abs(velocities)
-    rest = np.count_nonzero(speeds <= NEAR) / len(speeds)
-    # Either no foot is fast enough for the figure to be in place, or most low feet rest.
-    if abs(way) > NEAR * speeds.max() or rest > 0.5:
-        return 0.0
     floor = _mode(velocities)
-    speed = abs(floor)
-    if speed < SLOWEST or abs(way) > NEAR * speed:
+    speed, rest = abs(floor), _share(velocities, 0.0, NEAR)
+    if speed < REST or abs(way) > NEAR * speed or rest > 0.5 * _share(velocities, floor, _radius(floor)):
         return 0.0
-    along = np.count_nonzero((velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * speeds)
-    moves = along > ONE_WAY * len(speeds) and rest <= 0.5 * _share(velocities, floor, _radius(floor))
-    return floor if moves else 0.0
+    along = (velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * abs(velocities)
+    return floor if np.mean(along) > ONE_WAY else 0.0
 
 
 def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
@@ -74,7 +66,7 @@ def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
     figure's speed glide along with it, and do not count.
     """
     speeds = np.abs(travel)
-    under_way = speeds[speeds > SLOWEST]
+    under_way = speeds[speeds > REST]
     if not len(under_way):
         return 0.0
     speed = float(quantile(under_way, 0.5))
@@ -85,7 +77,7 @@ def _slide(velocities: Level, frames: Indices, travel: Level) -> complex:
     slide = _mode(slides)
     size, share = abs(slide), _share(slides, slide, _radius(slide))
     even = share >= 0.5 and _share(slides, 0.0, 0.5 * size) <= 0.5 * share
-    return slide / speed if even and max(SLOWEST, SLIDES * speed) <= size <= 0.5 * speed else 0.0
+    return slide / speed if even and max(REST, SLIDES * speed) <= size <= 0.5 * speed else 0.0
 
 
 def _low(heights: Array) -> Mask:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -59,44 +60,37 @@ def find_carrier(clip: Clip, ground: Ground, up: Array | None) -> Carrier | None
     It carries the figure from the first frame to the last, so three frames are enough to look for it. Without `up` (3,)
     supports near the feet are looked for instead.
     """
-    if not (under := _carriers_under(clip, ground, up)):
-        return None
-    calmest, found = _least_speed(clip, clip.ball), None
-    for carrier in under:
-        speed = _speed_aboard(clip, carrier)
-        if slower(speed, calmest).mean() > CALMER:
-            calmest, found = speed, carrier
-    return found
+    shares = [(float(calmer.mean()), carrier) for carrier, calmer in _carriers_under(clip, ground, up)]
+    share, calmest = max(shares, key=itemgetter(0), default=(0.0, None))
+    return calmest if share > CALMER else None
 
 
 def tell_partly(clip: Clip, ground: Ground, up: Array | None) -> list[Note]:
     """A note about a support with which the clip goes along for some time, and for some time does not."""
-    for carrier in _carriers_under(clip, ground, up):
-        calmer = slower(_speed_aboard(clip, carrier), _least_speed(clip, clip.ball))
+    for carrier, calmer in _carriers_under(clip, ground, up):
         shares = hann_average(calmer, odd_window(2 * STEP, clip.fps))
         if shares.max() > ABOARD and shares.min() < -ABOARD:
             return [Note("carried_partly", {"support": carrier.name})]
     return []
 
 
-def _carriers_under(clip: Clip, ground: Ground, up: Array | None) -> list[Carrier]:
-    """The supports that move under the feet on the first frame, the last and the one between."""
+def _carriers_under(clip: Clip, ground: Ground, up: Array | None) -> list[tuple[Carrier, Array]]:
+    """The supports that move under the feet on the first frame, the last and the one between, and how much slower the
+    slowest foot is as seen from each (F,), see `slower`.
+    """
     if clip.frames < 3 or not may_move(ground):
         return []
     frames = np.array([0, clip.frames // 2, clip.frames - 1])
     hits, _, met = ask(ground, clip.ball[frames], up, frames)
-    under = (_carrier_at(ground, hits[row, leg], int(frames[row])) for row, leg in np.argwhere(met))
-    return list(filter(None, under))
+    under = [_carrier_at(ground, hits[row, leg], int(frames[row])) for row, leg in np.argwhere(met)]
 
+    def least_speed(ball: Array) -> Array:
+        return length_of(velocity(ball, clip.fps)).min(axis=1)
 
-def _speed_aboard(clip: Clip, carrier: Carrier) -> Array:
-    """The speed (F,) of the calmest of all feet as seen from a carrier."""
-    return _least_speed(clip, move_points(carrier.inverse[:, None], clip.ball))
-
-
-def _least_speed(clip: Clip, ball: Array) -> Array:
-    """The speed (F,) of the slowest foot."""
-    return length_of(velocity(ball, clip.fps)).min(axis=1)
+    return [
+        (carrier, slower(least_speed(move_points(carrier.inverse[:, None], clip.ball)), least_speed(clip.ball)))
+        for carrier in filter(None, under)
+    ]
 
 
 def slower(speeds: Array, others: Array) -> Array:

@@ -35,10 +35,8 @@ class MovingGround(Protocol):
         """The same ground over some of the frames."""
 
 
-# (points (N, 3), down (3,)) -> hits (N, 3), normals (N, 3), found (N,), world space. The line through a point along
-# `down`, in both directions, may meet the surface in several places: the hit is the nearest to the point, with a unit
-# normal turned against `down`. Under direction 'NEAREST' `down` is None: the hit is the nearest point of the surface in
-# any direction, with the surface's own normal.
+# A callable answers as `ik2bone.plant` describes it, with unit normals turned against `down`. Without `down` they are
+# the surface's own.
 Ground = Callable[[Array, Array | None], tuple[Array, Array, Mask]] | MovingGround
 
 

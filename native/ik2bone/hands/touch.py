@@ -15,7 +15,6 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
-from ..contacts.spans import Marks
 from ..contacts.stance import LEAST_CONTACT, ROLL, Stance, stances, standing_place
 from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
@@ -154,9 +153,7 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
     if (marks := settings.marks) is None:
         return touches
-    masks = (marks.automatic, marks.enforced, marks.forbidden, *(marks.alone or ()))
-    automatic, enforced, forbidden, *alone = (mask.any(axis=-1, keepdims=True) for mask in masks)
-    either = Marks(automatic, enforced, forbidden, alone=(alone[0], alone[1]) if alone else None)
+    either = marks.each(lambda mask: mask.any(axis=-1, keepdims=True))
     if settings.contacts == "STORED":
         return either.standing_with(touches[..., None])[..., 0]
     return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
@@ -222,9 +219,9 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     """Targets of all frames, and the share (F, L) to which limbs are free: hands that are long off, and limbs that
     never touch.
     """
-    hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors))
+    stands, never = contacts[..., 1], np.zeros(contacts.shape[:2], bool)
+    hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors), never, never, np.zeros(clip.legs))
     targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
-    stands = contacts[..., 1]
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
     share = np.where(clip.hands, near, stands.any(axis=0).astype(float))

@@ -38,7 +38,7 @@ from ..kept import values_of
 from ..model import Plan
 from ..notes import Note
 from ..reach import SHORT
-from ..rotations import cross, dot, length_of, move_points, turn_vectors
+from ..rotations import dot, length_of, move_points, turn_vectors
 from ..targets.heel import VISIBLE
 
 Frames = NDArray[np.int64]
@@ -292,8 +292,7 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
 
 def knee_angle(clip: Clip) -> Array:
     """Angle (F, L) by which the knee is bent, degrees; 0 is straight."""
-    thigh, shin = clip.knee - clip.hip, clip.ankle - clip.knee
-    return np.degrees(np.arctan2(length_of(cross(thigh, shin)), dot(thigh, shin)))
+    return np.degrees(clip.bend)
 
 
 def pop(before: Array, after: Array, fps: float) -> Array:

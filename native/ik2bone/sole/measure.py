@@ -15,6 +15,7 @@ from ..contacts.detect import detect
 from ..contacts.paths import REST
 from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, half_step, stances, standing_core
 from ..curves import quantile, runs
+from ..joints import level_axes
 from ..notes import Note
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
@@ -77,8 +78,6 @@ class Sole:
 
     def choose(self, limbs: Mask) -> Sole:
         """The soles of some of the limbs (L,)."""
-        if limbs.all():
-            return self
         source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 
@@ -102,14 +101,14 @@ def measure_sole(clip: Clip) -> Sole:
     """
     clip = _unscaled(clip)
     (contacts, shown), found = _contacts(clip), _feet_at_rest(clip)
-    height, floor, source = _ball_height(clip, shown[..., 1]) if None in found else (0.0, 0.0, "mesh")
+    height, source = _ball_height(clip, shown[..., 1]) if None in found else (0.0, "mesh")
     told = _means_of_stances(clip, shown, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
         (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
         for leg, foot in enumerate(found)
     ]
     feet, sources = zip(*laid, strict=True)
-    sole, known = _sole_of(clip, feet, floor, sources), np.array([name in ("mesh", "point") for name in sources])
+    sole, known = _sole_of(clip, feet, sources), np.array([name in ("mesh", "point") for name in sources])
     rows = known if known.any() else ~known
     return replace(sole, floor=_floor_under(clip.choose(rows), sole.choose(rows), shown[:, rows, 1]))
 
@@ -130,9 +129,9 @@ def _own_scales(clip: Clip) -> Array:
     return np.asarray(clip.scale[:, :, 2:].mean(axis=0))
 
 
-def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[str, ...]) -> Sole:
-    """The soles of feet as they lie flat. Lengths are in scene units, all else in the spaces of bones with their own
-    scales.
+def _sole_of(clip: Clip, feet: Sequence[FlatFoot], source: tuple[str, ...]) -> Sole:
+    """The soles of feet as they lie flat, without the floor. Lengths are in scene units, all else in the spaces of
+    bones with their own scales.
     """
     (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
     heel, ball, tip = np.array([[foot.under(at) for at in (foot.heel, 0.0, foot.tip)] for foot in feet]).swapaxes(0, 1)
@@ -149,7 +148,7 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], floor: float, source: tuple[s
         up=unit(up / own),
         toe_up=unit(turn_vectors(into_toe, up) / toe),
         lengths=sizes[:, None] * [(-foot.heel, foot.tip) for foot in feet],
-        floor=floor,
+        floor=0.0,
         source=source,
     )
 
@@ -226,8 +225,8 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     return [np.flatnonzero(heights <= quantile(heights, LOW_SHARE))]
 
 
-def _ball_height(clip: Clip, balls: Mask) -> tuple[float, float, str]:
-    """The ball joints' height over the sole, the height of the clip's floor, and where the first height was taken from.
+def _ball_height(clip: Clip, balls: Mask) -> tuple[float, str]:
+    """The ball joints' height over the sole, and where it was taken from.
 
     `balls` (F, L) are the contacts of balls. All feet have one shape.
     """
@@ -237,8 +236,8 @@ def _ball_height(clip: Clip, balls: Mask) -> tuple[float, float, str]:
     uneven = min(np.abs(each - quantile(each, 0.5)).mean() for each in standing) > EVEN * clip.leg
     for floor in () if uneven else clip.floors:
         if least * clip.leg <= height - floor <= most * clip.leg:
-            return max(height - floor, 0.0), floor, "clip's floor"
-    return PROPORTION * clip.leg, height - PROPORTION * clip.leg, "proportion"
+            return max(height - floor, 0.0), "clip's floor"
+    return PROPORTION * clip.leg, "proportion"
 
 
 def _floor_under(clip: Clip, sole: Sole, balls: Mask) -> float:
@@ -344,8 +343,7 @@ def _headings(clip: Clip, leg: int, frames: Indices) -> Array:
     level = level_part(clip.ball[frames, leg] - clip.ankle[frames, leg], clip.up)
     if quantile(length_of(level), 0.5) < 1e-3 * clip.leg:
         # A foot without length along the ground has no heading. The bone's axis that is most level takes its place.
-        axes = level_part(np.swapaxes(clip.foot[frames, leg, :3, :3], -1, -2), clip.up)
-        level = axes[:, np.argmax(length_of(axes).mean(axis=0))]
+        level = level_axes(clip.foot, clip.hip, clip.up)[frames, leg]
     return unit(level)
 
 

@@ -221,8 +221,7 @@ def _beside(frames: int, spans: list[Stance]) -> tuple[list[int], Indices, Array
         before = np.maximum(np.searchsorted(starts, time, side="right") - 1, 0)
         after = np.minimum(np.searchsorted(ends, time, side="right"), len(order) - 1)
         index[:, :, column] = numbers[before], numbers[after]
-        way = smoothstep((time - ends[before] + 1) / np.maximum(starts[after] - ends[before] + 1, 1))
-        share[:, column] = np.where(before < after, way, 0.0)
+        share[:, column] = smoothstep((time - ends[before] + 1) / np.maximum(starts[after] - ends[before] + 1, 1))
     return legs, index, share
 
 

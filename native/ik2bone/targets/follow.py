@@ -12,7 +12,7 @@ from ..contacts.stance import ROLL
 from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import einsum, length_of, matrix_from_vector, shortest_turns
+from ..rotations import einsum, length_of, matrix_from_vector, shortest_turns, unit
 from ..settings import Settings
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
@@ -51,7 +51,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
-    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
     points = sole_points(clip, sole)
     # How far the ground moves single points of soles beyond the move that all soles share.
     ways = targets.placed(points - clip.ball[:, :, None]) - points
@@ -75,7 +75,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     window = odd_window(ROLL, clip.fps)
     _, normals, found = _gentle(ground, clip.ball, clip.up, settings.least)
     normals = hann_average(normals, window) if settings.use_slope else np.broadcast_to(clip.up, normals.shape)
-    over = normals / np.linalg.norm(normals, axis=-1, keepdims=True) * sole.ball_height[:, None]
+    over = unit(normals) * sole.ball_height[:, None]
     below = clip.ball - over
     hits, _, _ = ask(ground, below, clip.up)
     rise = np.where(found, (hits - below) @ clip.up, 0.0)
@@ -84,7 +84,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     present = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
-    targets = _targets(clip, ball, turn, rise, hits @ clip.up)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
     points = sole_points(clip, sole)[:, :, :2]
     depths = _depths(clip, targets, points, np.zeros(points.shape[:-1]), ground).max(axis=2)
     lift = _calm(clip, np.zeros(rise.shape), np.maximum(depths, 0.0), np.ones(rise.shape))
@@ -108,10 +108,6 @@ def _gentle(ground: Ground, below: Array, up: Array, least: float) -> tuple[Arra
     """Ground under points (F, L, 3). Normals point up where it is missing, or too steep to stand on."""
     hits, normals, found = ask(ground, below, up)
     return hits, np.where((found & (normals @ up >= least))[..., None], normals, up), found
-
-
-def _targets(clip: Clip, ball: Array, turn: Array, rise: Array, level: Array) -> Targets:
-    return replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=level)
 
 
 def _calm(clip: Clip, wish: Array, floor: Array, weight: Array) -> Array:

@@ -33,8 +33,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     about the heel. Enforced heels are raised no more than they must be, and no sooner.
     """
     heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
-    stays = enforced[..., 0].astype(float)
-    freely = 1.0 - (smooth_cover(stays, odd_window(ROLL, clip.fps)) if stays.any() else stays)
+    freely = 1.0 - smooth_cover(enforced[..., 0].astype(float), odd_window(ROLL, clip.fps))
     targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
     return _pitched(clip, targets, (heel, ball), alone, free, ground)
@@ -72,9 +71,7 @@ def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
     """The anchors of targets whose feet keep their turn, raised where heel or ball would lie under the ground."""
     ways = sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None]
     deep = targets.depths(targets.placed(ways), contacts.any(axis=-1), ground, clip.up).max(axis=-1)
-    stands = [(anchor, slice(anchor.stance.start, anchor.stance.end)) for anchor in targets.anchors]
-    lifts = [deep[on, anchor.stance.leg].max(initial=0.0) for anchor, on in stands]
-    return [replace(a, point=a.point + lift * clip.up) for a, lift in zip(targets.anchors, lifts, strict=True)]
+    return [replace(a, point=a.point + deep[a.stance.rows].max(initial=0.0) * clip.up) for a in targets.anchors]
 
 
 def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> Mask:

@@ -34,9 +34,9 @@ def hold_feet(
     heel: Array,
     contacts: Mask,
     places: dict[Stance, Array],
-    firm: Mask | None = None,
-    ball_height: Array | None = None,
-    added: Mask | None = None,
+    firm: Mask,
+    added: Mask,
+    ball_height: Array,
 ) -> Hold:
     """Hold standing points in place, and join the holds with matching velocity where nothing stands.
 
@@ -44,19 +44,16 @@ def hold_feet(
     stands with it, the foot keeps its mean direction. While only the heel stands, it is held where the frames of the
     ball before and after put it. A stance with frames that are `firm` (F, L) keeps its direction, however far the clip
     turns the foot: the direction of the frames in which the foot stands in the clip, which are all but those `added`
-    (F, L), by default the firm ones. If there are no such frames, the foot lies flat, with its ball joint `ball_height`
-    (L,) over its heel.
+    (F, L). If there are no such frames, the foot lies flat, with its ball joint `ball_height` (L,) over its heel.
     """
-    firm = np.zeros((clip.frames, clip.legs), bool) if firm is None else firm
-    added = firm if added is None else added
-    flat, spans = np.zeros(clip.legs) if ball_height is None else ball_height, stances(contacts)
-    turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, flat, added)
+    spans = stances(contacts)
+    turn = _hold_direction(clip, heel - clip.ball, contacts, spans, firm, added, ball_height)
     heel = clip.ball + einsum("flij,flj->fli", matrix_from_vector(turn), heel - clip.ball)
     shift, known = np.zeros_like(heel), contacts[..., 0] | contacts[..., 1]
     slides = np.where(contacts[..., 1:], velocity(clip.ball, clip.fps), velocity(heel, clip.fps))
     steps = [length_of(path[1:] - path[:-1]) for path in (heel, clip.ball)]
     for span in spans:
-        rows = slice(span.start, span.end), span.leg
+        rows = span.rows
         held = standing_frames(contacts[rows])
         first, last, behind = held[0], held[-1], heel[rows]
         part = int(contacts[rows][first, 1])
@@ -76,18 +73,17 @@ def hold_feet(
 
 
 def _hold_direction(
-    clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, flat: Array, added: Mask
+    clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, added: Mask, flat: Array
 ) -> Array:
     """Rotation vectors (F, L, 3) that keep the vectors `away` (F, L, 3) from ball to heel at the mean of a stance."""
     both, goal, whole = contacts.all(axis=-1), away.copy(), np.zeros_like(firm)
     for span in spans:
-        rows = slice(span.start, span.end), span.leg
-        frames = span.start + np.flatnonzero(both[rows])
+        frames = span.start + np.flatnonzero(both[span.rows])
         if len(frames):
             own = frames[~added[frames, span.leg]]
             mean = standing_place(away[:, span.leg], own if len(own) else frames)
             goal[frames, span.leg] = mean if len(own) else _laid_flat(mean, flat[span.leg], clip.up)
-            whole[rows] = firm[rows].any()
+            whole[span.rows] = firm[span.rows].any()
     turns = shortest_turns(away, goal)
     angle = np.maximum(length_of(turns), 1e-300)[..., None]
     limited = turns * (LARGEST_TURN * np.tanh(angle / LARGEST_TURN) / angle)

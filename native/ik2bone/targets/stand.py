@@ -50,8 +50,7 @@ def locked_targets(
     """
     heel = move_points(clip.foot, sole.heel)
     contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, ride)
-    added = feet.firm & feet.added.any(axis=-1)
-    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, sole.ball_height, added)
+    hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, feet.added.any(axis=-1), sole.ball_height)
     targets = blend_targets(clip, hold, anchors, ride)
     resting = resting_contacts(clip, sole, targets, contacts)
     if settings.use_slope:

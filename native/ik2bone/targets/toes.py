@@ -10,6 +10,7 @@ from ..curves import column_runs, fade, smooth_between
 from ..ground.query import Ground
 from ..notes import Note
 from ..rotations import (
+    angle_to_gain,
     cross,
     dot,
     einsum,
@@ -78,7 +79,8 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
         feet = (depths > ROUNDING * clip.leg) & (angles < room)
         if not feet.any():
             break
-        rises = _rise_angles(dot(tips, level), dot(tips, aside), depths)
+        height = dot(tips, level)
+        rises = angle_to_gain(height, dot(tips, aside), height + depths)
         angles = np.minimum(angles + np.where(feet, rises, 0.0), room)
     if not angles.any():
         return np.zeros(clip.ball.shape)
@@ -98,16 +100,6 @@ def _bending(clip: Clip, sole: Sole) -> tuple[Array, Array]:
     return unit(cross(forward, up)), np.where(clip.has_toe & way.any(axis=-1), np.maximum(room, 0.0), 0.0)
 
 
-def _rise_angles(level: Array, aside: Array, heights: Array) -> Array:
-    """By how much tips turn to rise by `heights` (F, L); pi where they cannot rise so far.
-
-    A tip that turns by an angle has the height level * cos(angle) + aside * sin(angle), but for a constant.
-    """
-    swing, best = np.hypot(level, aside), np.arctan2(aside, level)
-    share = (level + heights) / np.maximum(swing, 1e-300)
-    return np.where(share < 1.0, np.maximum(best - np.arccos(np.clip(share, -1.0, 1.0)), 0.0), np.pi)
-
-
 def tell_toes(short: Mask) -> list[Note]:
     """A note about the contacts of toes that are `short` (F, L) because they cannot bend far enough."""
     count = len(column_runs(short))
@@ -120,8 +112,7 @@ def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Arr
     normals[stands] = soles_up
     for anchor in targets.anchors:
         if anchor.part != "swing":
-            span = slice(anchor.stance.start, anchor.stance.end)
-            normals[span, anchor.stance.leg] = anchor.turns(span) @ clip.up
+            normals[anchor.stance.rows] = anchor.turns(anchor.stance.rows[0]) @ clip.up
     return normals[stands]
 
 
