@@ -106,7 +106,7 @@ FAULTS = {
         "rolling * atan2(dot(axis, cross(b, a)), dot(a, b))",
     ),
     "pole_of": ("l.bend = unit(reject(l.bend, l.line));", "l.bend = mul(1.0001, unit(reject(l.bend, l.line)));"),
-    "hinge_of": ("normal = cross(root, end);", "normal = cross(end, root);"),
+    "hinge_of": ("normal = cross(root, length(line)", "normal = cross(mul(-1, root), length(line)"),
     "multiply": ("q.w * r.w - dot(q.v, r.v), v}", "q.w * r.w + dot(q.v, r.v), v}"),
 }
 

@@ -46,9 +46,10 @@ measure(vec mid, vec lower, vec end, vec hinge, vec toward, const row *r)
         l.bend = up;
     }
     else {
+        vec shorter = length(end) < length(lower) ? end : lower; /* the longer one of a folded limb leaves no digits */
         l.line = unit(end);
         l.bend = reject(mid, l.line);
-        if (length(cross(mid, lower)) <= is->straight * l.reach * length(end)) {
+        if (length(cross(mid, shorter)) <= is->straight * l.reach * length(end)) {
             l.singular = !any(side);
             l.bend = l.singular ? perpendicular(l.line) : cross(side, l.line);
         }
@@ -188,33 +189,24 @@ beside_cone(const limb *l, placed wished, vec line, vec axis, real limit, const 
     return (placed){mid, end, is_bent ? unit(normal) : wished.normal, status, false};
 }
 
-/* The angle if its cosine is off by a rounding `by`. An angle near 0 or pi is then off by about the root of that. */
-static real
-rounded_cosine(real angle, real by)
-{
-    real from_end = fmin(angle, PI - angle), moved = sqrt(fabs(from_end * from_end + 2 * by));
-    return angle < PI / 2 ? moved : PI - moved;
-}
-
 static placed
 in_cone(const limb *l, placed wished, vec line, vec bend, real along, real height, const row *r)
 {
     vec axis = unit(vector(r, CONE_AXIS)), across = cross(line, bend);
     real limit = fmax(clamp(number(r, CONE_ANGLE, PI), 0, PI), angle_between(l->mid, axis));
-    limit = rounded_cosine(limit, r->rounding);
-    if (angle_between(wished.mid, axis) <= limit) {
+    if (angle_between(wished.mid, axis) <= limit + r->rounding) {
         return wished;
     }
-    real x = dot(bend, axis), y = dot(across, axis);
-    real tilt = sqrt(x * x + y * y), needed = l->upper * cos(limit) - along * dot(line, axis);
-    if (tilt <= 0x1p-48 && needed <= 0x1p-48 * l->upper) {
-        return wished;
-    }
-    real swing = height * tilt;
-    if (needed > swing) {
+    real x = dot(bend, axis), y = dot(across, axis), centre = atan2(y, x);
+    vec towards = mul(height, add(mul(cos(centre), bend), mul(sin(centre), across))), at = mul(along, line);
+    real near = angle_between(add(at, towards), axis), far = angle_between(sub(at, towards), axis);
+    if (limit < near) {
         return beside_cone(l, wished, line, axis, limit, r);
     }
-    real half = atan2(sqrt(fmax(swing - needed, 0) * fmax(swing + needed, 0)), needed), centre = atan2(y, x);
+    /* Half of the legal arc, a half-angle formula of spherical triangles. */
+    real inside = sin((limit + near) / 2) * sin((limit - near) / 2);
+    real outside = sin((far + limit) / 2) * sin((far - limit) / 2);
+    real half = 2 * atan2(sqrt(inside), sqrt(fmax(outside, 0)));
     real angle = centre > 0 ? centre - half : centre + half;
     bend = add(mul(cos(angle), bend), mul(sin(angle), across));
     int singular = x < 0 && fabs(y) <= r->is->parallel * -x ? SINGULAR : 0;
