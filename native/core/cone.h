@@ -89,7 +89,8 @@ turn_into_cone(limb *t, bool careful)
      * that is the shorter one. */
     double cosine = x * inverse, sine = y * inverse;
     double legal = inside[0] * beyond[1], illegal = beyond[0] * inside[1];
-    double rest = larger(smaller(legal, illegal), 0.0) / (swing * (inside[1] * beyond[1]));
+    double whole = larger(swing * (inside[1] * beyond[1]), DBL_MIN);
+    double rest = larger(smaller(legal, illegal), 0.0) / whole;
     double half_cosine = legal < illegal ? 1.0 - rest : rest - 1.0;
     double half_sine = copysign(1.0, y) * sqrt(rest * (2.0 - rest));
     turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,

@@ -8,7 +8,7 @@
 enum { TOO_FAR = 1, TOO_CLOSE = 2, SOFTENED = 4, LIMITED = 8, SINGULAR = 16, INVALID = 32 };
 
 typedef struct {
-    real upper, lower, reach, rounding;
+    real upper, lower, reach, rounding, distance, height;
     vec mid, end, line, bend;
     bool singular;
 } limb;
@@ -49,7 +49,9 @@ measure(vec mid, vec lower, vec end, vec hinge, vec toward, const row *r)
         vec shorter = length(end) < length(lower) ? end : lower; /* the longer one of a folded limb leaves no digits */
         l.line = unit(end);
         l.bend = reject(mid, l.line);
-        if (length(cross(mid, shorter)) <= is->straight * l.reach * length(end)) {
+        l.distance = length(end);
+        l.height = length(cross(mid, shorter)) / l.distance;
+        if (l.height <= is->straight * l.reach) {
             l.singular = !any(side);
             l.bend = l.singular ? perpendicular(l.line) : cross(side, l.line);
         }
@@ -100,7 +102,11 @@ triangle(const limb *l, real distance, real *along, real *height)
     real total = l->reach, difference = l->upper - l->lower + l->rounding / 2;
     *along = 0;
     *height = l->upper;
-    if (distance != 0) {
+    if (distance == l->distance && distance != 0) { /* the present triangle, whose height needs no square root */
+        *along = dot(l->mid, l->line);
+        *height = l->height;
+    }
+    else if (distance != 0) {
         distance = fabs(distance + l->rounding);
         real area = fmax(total - distance, 0) * (total + distance);
         area *= fmax(distance - difference, 0) * fmax(distance + difference, 0);

@@ -248,3 +248,15 @@ def test_a_limb_within_rounding_of_the_opposite_of_its_axis_stays_on_its_side():
     s = ik2bone.solve(np.zeros(3, np.float32), mid, end, np.float32(1.01) * end, **options)
     assert limbs.length(s.mid - mid) < 2e-7
     assert s.status == Status.SINGULAR | Status.LIMITED
+
+
+def test_a_straight_limb_on_the_edge_of_its_cone_that_folds_has_numbers():
+    """In one row of 10^5 the nearest place of the circle is exactly on the cone, and the circle has no radius."""
+    rng, rows = np.random.default_rng(29), 200_000
+    mid, axis, root = (limbs.directions(rng, rows) for _ in range(3))
+    linear = np.eye(3) * [1.85, 1.576, -1.565] * (1 + rng.random((rows, 1, 3)))
+    matrices = limbs.affine(linear, root), limbs.affine(linear, root + mid)
+    options = dict(max_angle=1.4, cone_axis=axis, cone_angle=0.0, weight=rng.random(rows))
+    s = ik2bone.solve_pose(*matrices, root + 100 * mid, root, **options)
+    assert np.isfinite(s.root).all()
+    assert np.isfinite(s.miss).all()
