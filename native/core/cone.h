@@ -103,11 +103,11 @@ turn_into_cone(limb *t, bool careful)
     good = (good & !shaky) | none;
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i] = chosen(turns, mid[i], t->new_mid[i]);
-        t->normal[i] = chosen(turns, normal[i], t->normal[i]);
+        t->new_mid[i] = turns ? mid[i] : t->new_mid[i];
+        t->normal[i] = turns ? normal[i] : t->normal[i];
     }
-    t->singular = in_pairs(chosen(turns & opposite, 1.0, t->singular));
-    t->apart = as_number(moves & apart);
+    t->singular = in_pairs((turns & opposite) ? 1.0 : t->singular);
+    t->apart = in_pairs((moves & apart) ? 1.0 : 0.0);
     return good;
 }
 
