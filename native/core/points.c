@@ -72,7 +72,8 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_SOLVE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
+        &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL,
+    };
     static const ik2b_solver solver = {
         moves, 4, 8, options, sizeof options, stages, &solve_plainly_stage};
     ik2b_run_solver(&solver, extent, args, call);
@@ -111,7 +112,8 @@ ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_POLE_OF(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL};
+        &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL,
+    };
     static const ik2b_solver solver = {moves, 3, 4, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }

@@ -142,7 +142,8 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_root_stage, &see_bones_stage,         &invert_mid_stage, &see_hinge_stage,
-        &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL};
+        &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL,
+    };
     static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }

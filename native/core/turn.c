@@ -282,8 +282,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     return good;
 }
 
-IK2B_STAGE(turn_root, IK2B_RESULTS, turn_root(t, careful, false, false),
-           .none = IK2B_BIT(ROLLING))
+IK2B_STAGE(turn_root, IK2B_RESULTS, turn_root(t, careful, false, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(turn_mid, IK2B_RESULTS, turn_mid(t, careful, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(roll_root, IK2B_RESULTS, turn_root(t, careful, true, false), .all = IK2B_BIT(ROLLING),
            .none = IK2B_BIT(WEIGHT))
@@ -292,7 +291,8 @@ IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
 IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(ROLLING))
 
 static const ik2b_stage *const stages[] = {
-    &turn_root_stage, &turn_mid_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage,
-    NULL};
+    &turn_root_stage,        &turn_mid_stage, &roll_root_stage,
+    &roll_root_partly_stage, &bend_mid_stage, NULL,
+};
 
 const ik2b_stage ik2b_turn = {.stages = stages};

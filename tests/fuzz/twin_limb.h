@@ -102,7 +102,7 @@ triangle(const limb *l, real distance, real *along, real *height)
     real total = l->reach, difference = l->upper - l->lower + l->rounding / 2;
     *along = 0;
     *height = l->upper;
-    if (distance == l->distance && distance != 0) { /* the present triangle, whose height needs no square root */
+    if (distance == l->distance && distance != 0 && l->rounding == 0) { /* the present triangle, without a square root */
         *along = dot(l->mid, l->line);
         *height = l->height;
     }
