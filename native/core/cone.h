@@ -39,7 +39,7 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
     double opening[2] = {upper * t->cosine[IK2B_CONE_OPENING], sine * sine};
     d3_copy(t->cone_axis, self->axis);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
-    *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
+    *none = d3_is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
     if (careful && !good && !*none) {
         d3_unit(t->cone_axis, self->axis);

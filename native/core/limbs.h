@@ -173,20 +173,6 @@ as_number(bool truth)
     return chosen(truth, 1.0, 0.0);
 }
 
-/* Whether both are true, without a branch. */
-IK2B_IN_LINE bool
-both(bool a, bool b)
-{
-    return a & b;
-}
-
-/* As d3_is_zero, without a branch. */
-IK2B_IN_LINE bool
-is_zero(const double v[3])
-{
-    return (v[0] == 0.0) & (v[1] == 0.0) & (v[2] == 0.0);
-}
-
 /* The linear part and the translation of an aggregate transform. */
 IK2B_IN_LINE void
 get_linear(double matrix[4][4], double dest[3][3])
@@ -317,7 +303,7 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     d3_scale(dest, 1.0 / sqrt(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
-    return both(is_ordinary(whole), is_ordinary(square)) & (square > 1e-8 * whole);
+    return is_ordinary(whole) & is_ordinary(square) & (square > 1e-8 * whole);
 }
 
 IK2B_IN_LINE double

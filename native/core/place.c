@@ -15,7 +15,7 @@ IK2B_IN_LINE bool
 find_goal_and_bend(limb *t, bool careful, bool options)
 {
     bool good = find_goal(t, careful, options);
-    return both(good, carry_bend(t, careful));
+    return good & carry_bend(t, careful);
 }
 
 IK2B_IN_LINE bool
