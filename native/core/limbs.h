@@ -349,8 +349,8 @@ typedef struct ik2b_stage {
  * limb, with the same digits. The pass loads the numbers that the body reads and stores those of
  * the group `results` that the body writes; compilers leave out all others. At the end, the limbs
  * that some pass could not settle go through all stages one by one, with care. Few rows go that way
- * at once. */
-#define IK2B_PASS(name, results)                                                                   \
+ * at once. Tiles for which `needed`, an expression in `t`, is false skip the pass. */
+#define IK2B_PASS(name, needed, results)                                                           \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
@@ -364,6 +364,9 @@ typedef struct ik2b_stage {
     }                                                                                              \
     IK2B_IN_LINE void name##_lanes(limbs *t, int together)                                         \
     {                                                                                              \
+        if (!(needed)) {                                                                           \
+            return;                                                                                \
+        }                                                                                          \
         if (together == IK2B_LANES) {                                                              \
             name##_part(t, &t->task, t->lanes & ~(IK2B_LANES - 1));                                \
             return;                                                                                \
@@ -382,8 +385,8 @@ typedef struct ik2b_stage {
         .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
 
 /* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
- * limb. */
-#define IK2B_STAGE(name, results, expression, ...)                                                 \
+ * limb. `needed`: as for IK2B_PASS. */
+#define IK2B_STAGE_IF(name, needed, results, expression, ...)                                      \
     IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
     {                                                                                              \
         (void)careful;                                                                             \
@@ -393,8 +396,11 @@ typedef struct ik2b_stage {
     {                                                                                              \
         name##_body(t, true);                                                                      \
     }                                                                                              \
-    IK2B_PASS(name, results)                                                                       \
+    IK2B_PASS(name, needed, results)                                                               \
     IK2B_STAGE_OF(name, __VA_ARGS__)
+
+#define IK2B_STAGE(name, results, expression, ...)                                                 \
+    IK2B_STAGE_IF(name, true, results, expression, __VA_ARGS__)
 
 /* The condition of a stage that every call runs. */
 #define IK2B_ALWAYS .any = 0
