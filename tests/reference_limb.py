@@ -14,7 +14,6 @@ import numpy as np
 from reference_vectors import about, arc, clamp, clamp01, length, matrix, perpendicular, reject, unit
 
 REACHED, TOO_FAR, TOO_CLOSE, SOFTENED, LIMITED, SINGULAR, INVALID = 0, 1, 2, 4, 8, 16, 32
-ROUNDING = 2.0**-48  # the error of a direction after several roundings
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def measure(mid, lower, end, hinge, toward, precision):
         bend = up
     else:
         line = unit(end)
-        height = length(np.cross(mid, lower)) / length(end)
+        height = length(np.cross(mid, min(lower, end, key=length))) / length(end)  # the longer one may leave no digits
         straight = height <= precision.straight * reach
         singular = straight and side is None
         bend = reject(mid, line)
@@ -226,14 +225,15 @@ def in_cone(limb, wished, line, bend, along, height, options, precision):
         return wished
     across = np.cross(line, bend)
     x, y = np.dot(bend, axis), np.dot(across, axis)
-    tilt, needed = sqrt(x * x + y * y), limb.upper * cos(limit) - along * np.dot(line, axis)
-    if tilt <= ROUNDING and needed <= ROUNDING * limb.upper:
-        return wished  # every mid joint on the circle about the line is as legal as the present one
-    swing = height * tilt
-    if needed > swing:
-        return beside_cone(limb, wished, line, axis, limit, options, precision)
-    half = atan2(sqrt(max(swing - needed, 0) * max(swing + needed, 0)), needed)
     centre = atan2(y, x)
+    towards = height * (cos(centre) * bend + sin(centre) * across)
+    near, far = (angle_between(along * line + side * towards, axis) for side in (1, -1))
+    if limit < near:
+        return beside_cone(limb, wished, line, axis, limit, options, precision)
+    # Half of the legal arc, by a half-angle formula of spherical triangles.
+    inside = sin((limit + near) / 2) * sin((limit - near) / 2)
+    outside = sin((far + limit) / 2) * sin((far - limit) / 2)
+    half = 2 * atan2(sqrt(inside), sqrt(max(outside, 0.0)))
     angle = centre - half if centre > 0 else centre + half
     bend = cos(angle) * bend + sin(angle) * across
     status = wished.status | (SINGULAR if x < 0 and abs(y) <= precision.parallel * -x else 0)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.functions import functions
 from tests.fuzz import __main__ as fuzz
-from tests.fuzz import twin
+from tests.fuzz import families, twin
 from tests.fuzz.bulk import bulk_calls
 from tests.fuzz.calls import Call
 from tests.fuzz.trials import mesh_trial, results_of, trial
@@ -106,7 +106,7 @@ FAULTS = {
         "rolling * atan2(dot(axis, cross(b, a)), dot(a, b))",
     ),
     "pole_of": ("l.bend = unit(reject(l.bend, l.line));", "l.bend = mul(1.0001, unit(reject(l.bend, l.line)));"),
-    "hinge_of": ("normal = cross(root, end);", "normal = cross(end, root);"),
+    "hinge_of": ("normal = cross(root, length(line)", "normal = cross(mul(-1, root), length(line)"),
     "multiply": ("q.w * r.w - dot(q.v, r.v), v}", "q.w * r.w + dot(q.v, r.v), v}"),
 }
 
@@ -143,6 +143,19 @@ def test_a_folded_limb_whose_target_is_on_the_root_may_round_its_height():
     }
     call = Call(functions()["solve"], (1,), {name: np.array([value]) for name, value in values.items()}, {})
     assert not twin.judge(call, named(call)).any()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_limb_whose_end_is_near_its_root_may_be_straight(dtype):
+    """Its height is told from the line, because the lower bone leaves no digits of it."""
+    rng, rows = np.random.default_rng(6), 2000
+    way = families.directions(rng, rows)
+    line = 10 ** rng.uniform(-12, -6, (rows, 1)) * way + 1e-16 * families.directions(rng, rows)
+    values = dict(mid=0.5 * way, end=line, target=families.directions(rng, rows))
+    values = {name: value.astype(dtype) for name, value in values.items()}
+    call = Call(functions()["solve"], (rows,), {"root": np.zeros((rows, 3), dtype)} | values, {})
+    codes = twin.judged(True, 0, call, call.values, named(call))
+    assert np.count_nonzero(codes == twin.PARTS + 1) == 0
 
 
 @pytest.mark.parametrize("name", FAULTS)

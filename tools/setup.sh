@@ -140,7 +140,7 @@ case $1 in
         echo "build/docs/index.html"
         ;;
     format)
-        pip install ruff clang-format
+        pip install ruff clang-format==23.1.5 # versions of clang-format do not agree on every line
         "$VENV/bin/ruff" format addon demo docs examples native tests tools
         "$VENV/bin/ruff" check --fix addon demo docs examples native tests tools
         find native -name '*.[ch]' -exec "$VENV/bin/clang-format" -i {} +

@@ -72,7 +72,7 @@ turn_to_pole(limb *t, bool careful, bool partly)
     double bend[3], side[3], across[3], sum[3], dest[3];
     double part = partly ? t->pole_part : 1.0;
     d3_copy(t->new_bend, bend);
-    bool none = is_zero(t->pole) | (part == 0.0);
+    bool none = d3_is_zero(t->pole) | (part == 0.0);
     bool good = d3_across(t->pole, t->new_line, side);
     if (careful && !none && !good) {
         d3_unit(t->pole, side);

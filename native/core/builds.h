@@ -73,6 +73,7 @@ bool ik2b_build_is_known(void);
         run arguments;                                                                             \
     }
 #if defined(__x86_64__) && defined(__GNUC__)
+/* clang-format off */
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     __attribute__((target(IK2B_AVX512_TARGET)))                                                    \
     IK2B_BUILD(name##_avx512, run, parameters, arguments, IK2B_AVX512)                             \
@@ -86,6 +87,7 @@ bool ik2b_build_is_known(void);
                : build == IK2B_AVX2 ? name##_avx2                                                  \
                                     : name##_plain;                                                \
     }
+/* clang-format on */
 #else
 #define IK2B_BUILDS(name, run, parameters, arguments)                                              \
     IK2B_BUILD(name##_plain, run, parameters, arguments, IK2B_PLAIN)                               \

@@ -39,7 +39,7 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
     double opening[2] = {upper * t->cosine[IK2B_CONE_OPENING], sine * sine};
     d3_copy(t->cone_axis, self->axis);
     bool good = d3_measure(self->axis, careful, &size, &inverse);
-    *none = is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
+    *none = d3_is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
     if (careful && !good && !*none) {
         d3_unit(t->cone_axis, self->axis);
@@ -61,18 +61,20 @@ turn_into_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double across[3], outside[2], inside[2], new[3], mid[3], normal[3];
+    double across[3], outside[2], inside[2], beyond[2], new[3], mid[3], normal[3];
     double along = t->new_along, height = t->new_height, upper = t->upper_length;
     bool good = find_cone(t, careful, &limit, &none);
     d3_cross(t->new_line, t->circle_bend, across);
     double x = d3_dot(t->circle_bend, limit.axis), y = d3_dot(across, limit.axis);
     double square = x * x + y * y, inverse = inverse_root(square), tilt = square * inverse;
     double straight = d3_dot(t->new_line, limit.axis), ahead = along * straight;
-    double turned = along * x - height * straight, near = along * tilt - height * straight;
+    double turned = along * x - height * straight, swing = height * tilt;
+    double near = along * tilt - height * straight, far = along * tilt + height * straight;
     double wished[2] = {ahead + height * x, turned * turned + upper * y * (upper * y)};
-    double swing = height * tilt, nearest[2] = {ahead + swing, near * near};
+    double nearest[2] = {ahead + swing, near * near}, farthest[2] = {ahead - swing, far * far};
     cosines_apart(limit.angle, wished, upper, outside);
     cosines_apart(nearest, limit.angle, upper, inside);
+    cosines_apart(limit.angle, farthest, upper, beyond);
 
     /* Where the wished angle is legal to within rounding, as that of the present pose is, to which
      * the cone is widened, rounding must not choose an arc of the circle. The root of the sum of
@@ -83,10 +85,13 @@ turn_into_cone(limb *t, bool careful)
     bool apart = inside[0] < 0.0;
 
     /* The angle by which circle_bend turns: the angle to the arc's centre, less half the arc on the
-     * side of circle_bend. `rest` is 1 less the cosine of half the arc. */
+     * side of circle_bend. `rest` is 1 less the cosine of half the arc, or of half the other arc if
+     * that is the shorter one. */
     double cosine = x * inverse, sine = y * inverse;
-    double rest = smaller(inside[0] / (swing * inside[1]), 2.0);
-    double half_cosine = 1.0 - rest;
+    double legal = inside[0] * beyond[1], illegal = beyond[0] * inside[1];
+    double whole = larger(swing * (inside[1] * beyond[1]), DBL_MIN);
+    double rest = larger(smaller(legal, illegal), 0.0) / whole;
+    double half_cosine = legal < illegal ? 1.0 - rest : rest - 1.0;
     double half_sine = copysign(1.0, y) * sqrt(rest * (2.0 - rest));
     turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);
@@ -98,11 +103,11 @@ turn_into_cone(limb *t, bool careful)
     good = (good & !shaky) | none;
     turns &= good | careful;
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i] = chosen(turns, mid[i], t->new_mid[i]);
-        t->normal[i] = chosen(turns, normal[i], t->normal[i]);
+        t->new_mid[i] = turns ? mid[i] : t->new_mid[i];
+        t->normal[i] = turns ? normal[i] : t->normal[i];
     }
-    t->singular = in_pairs(chosen(turns & opposite, 1.0, t->singular));
-    t->apart = as_number(moves & apart);
+    t->singular = in_pairs((turns & opposite) ? 1.0 : t->singular);
+    t->apart = in_pairs((moves & apart) ? 1.0 : 0.0);
     return good;
 }
 
@@ -117,7 +122,12 @@ nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
         d3_reject(t->new_line, limit->axis, towards);
         if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: take the wished side */
             t->singular = 1.0;
-            d3_reject(t->circle_bend, limit->axis, towards);
+            d3_scale(towards, t->new_along, towards);
+            d3_muladds(t->circle_bend, t->new_height, towards);
+            if (d3_norm(towards) <= IK2B_CONE_ROUNDING * t->upper_length) {
+                d3_copy(t->circle_bend, towards); /* rounding left nothing of the mid joint */
+            }
+            d3_reject(towards, limit->axis, towards);
             alike = true;
         }
         d3_unit_across(towards, limit->axis, towards);

@@ -421,7 +421,13 @@ IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage, &turn_end_matrix_stage, &find_polars_stage, &keep_end_stage,
-    &turn_end_stage,   &turn_end_partly_stage, NULL};
+    &leave_pose_stage,
+    &turn_end_matrix_stage,
+    &find_polars_stage,
+    &keep_end_stage,
+    &turn_end_stage,
+    &turn_end_partly_stage,
+    NULL,
+};
 
 const ik2b_stage ik2b_leave = {.stages = stages};

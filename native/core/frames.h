@@ -20,35 +20,55 @@ are_equal(const double a[3], const double b[3])
     return as_number((a[0] == b[0]) & (a[1] == b[1]) & (a[2] == b[2]));
 }
 
-/* The bones, line and aim of a limb as differences of its points, for ik2b_solve and
- * ik2b_pole_of. */
+/* A limb needs no scaling if the squares of both bones' lengths are between this and its inverse:
+ * all products of these lengths are then ordinary numbers. */
+#define IK2B_PLAIN_SQUARE 0x1p-40
+
+/* Sets bones, line and aim. With care, a limb of other lengths is scaled so that its longer bone
+ * has a length near 1, but for the aim, which may be too far; and is marked as invalid if a bone
+ * has no length, or if numbers of the row are not finite: `excess` is then not zero. Returns false
+ * if the lane needs care. */
 IK2B_IN_LINE bool
-see_points(limb *t, bool careful)
+see_limb(limb *t, bool careful, double excess, double upper[3], double lower[3], double line[3],
+         const double aim[3])
 {
-    double end[3], upper[3], lower[3], line[3], aim[3];
-    d3_copy(t->end_at, end);
-    d3_sub(t->mid_at, t->root_at, upper);
-    d3_sub(end, t->mid_at, lower);
-    d3_sub(end, t->root_at, line);
-    d3_sub(t->target, t->root_at, aim);
-    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
-                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
-                (t->bad_options == 0.0);
+    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
+                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) &
+                (d3_dot(aim, aim) < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
-    if (careful) { /* without care, the lengths show it */
-        double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
-        good &= (excess == 0.0) & (d3_dot(aim, aim) < 1.0 / IK2B_LEAST_SQUARE);
-        t->invalid =
-            excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower);
-    }
     if (careful && !good) {
-        moderate(t, upper, lower, line, aim);
+        double longest = larger(d3_largest(upper), d3_largest(lower));
+        if (excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower) ||
+            !isfinite(longest)) {
+            t->invalid = 1.0;
+        }
+        t->scale = power_of_two_under(longest);
+        d3_scale(upper, t->scale, upper);
+        d3_scale(lower, t->scale, lower);
+        d3_scale(line, t->scale, line);
     }
     d3_copy(upper, t->mid);
     d3_copy(lower, t->lower);
     d3_copy(line, t->end);
     d3_copy(aim, t->aim);
+    return good;
+}
+
+/* The limb as differences of its points, for ik2b_solve and ik2b_pole_of. */
+IK2B_IN_LINE bool
+see_points(limb *t, bool careful)
+{
+    double upper[3], lower[3], line[3], aim[3];
+    d3_sub(t->mid_at, t->root_at, upper);
+    d3_sub(t->end_at, t->mid_at, lower);
+    d3_sub(t->end_at, t->root_at, line);
+    d3_sub(t->target, t->root_at, aim);
+    double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
+    bool good = see_limb(t, careful, excess, upper, lower, line, aim);
+    if (careful && !good) {
+        d3_scale_far(aim, t->scale, t->aim);
+    }
     return good;
 }
 
@@ -87,30 +107,17 @@ invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
            (square > 0x1p-900) & (square < 0x1p900);
 }
 
-/* Zero if the last row of a matrix is finite, else NaN. */
-IK2B_IN_LINE double
-bottom_excess(double matrix[4][4])
-{
-    double excess = 0.0;
-    for (int j = 0; j < 4; j++) {
-        excess += matrix[3][j] - matrix[3][j];
-    }
-    return excess;
-}
-
-/* `inward`, the inverse of a joint's frame. Returns false if the lane needs care; with care, marks
- * the row as invalid if the frame cannot be inverted or the last row is not finite. */
+/* `inward`, the inverse of a matrix's linear part. Returns false if the lane needs care; with care,
+ * marks the row as invalid if there is no inverse, or if the matrix is not finite. */
 IK2B_IN_LINE bool
 invert_joint(limb *t, bool careful, double matrix[4][4], double inward[3][3], double *determinant)
 {
-    double frame[3][3];
+    double frame[3][3], origin[3];
     get_linear(matrix, frame);
+    get_origin(matrix, origin);
+    double excess = d3_excess(origin) + d3_excess(matrix[3]) + (matrix[3][3] - matrix[3][3]);
     bool good = invert(t, frame, inward, determinant);
-    if (careful && !good) {
-        t->invalid = d33_invert(frame, t->task.parallel, inward) ? t->invalid : 1.0;
-    }
-    double excess = bottom_excess(matrix);
-    if (careful && excess != 0.0) {
+    if (careful && (excess != 0.0 || (!good && !d33_invert(frame, t->task.parallel, inward)))) {
         t->invalid = 1.0;
     }
     return good & (excess == 0.0);
@@ -156,7 +163,7 @@ seen_from_root(limb *t, const double from[3], const double to[3], double dest[3]
     d3_scale_far(between, t->scale / size, dest);
 }
 
-/* The bones, line and aim in the root's frame, for ik2b_solve_pose and ik2b_orient. */
+/* The limb in the frame that t->inward leads to. */
 IK2B_IN_LINE bool
 see_bones(limb *t, bool careful)
 {
@@ -169,31 +176,15 @@ see_bones(limb *t, bool careful)
     d3_sub(end, mid, lower);
     d3_sub(end, root, line);
     d3_sub(t->target, root, aim);
-    double excess =
-        careful ? d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim) : 0.0;
+    double excess = d3_excess(upper) + d3_excess(lower) + d3_excess(line) + d3_excess(aim);
     d33_apply(t->inward, upper, upper);
     d33_apply(t->inward, lower, lower);
     d33_apply(t->inward, line, line);
     d33_apply(t->inward, aim, aim);
-    double aim_square = d3_dot(aim, aim);
-    bool good = both(is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE),
-                     is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE)) &
-                (aim_square < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
-    t->scale = 1.0;
-    t->on_end = are_equal(t->target, t->end_at);
+    bool good = see_limb(t, careful, excess, upper, lower, line, aim);
     if (careful && !good) {
-        double largest = larger(d3_largest(upper), d3_largest(lower));
-        if (excess != 0.0 || t->bad_options != 0.0 || d3_is_zero(upper) || d3_is_zero(lower) ||
-            !isfinite(largest)) {
-            t->invalid = 1.0;
-        }
-        moderate(t, upper, lower, line, aim);
-        seen_from_root(t, root, t->target, aim);
+        seen_from_root(t, root, t->target, t->aim);
     }
-    d3_copy(upper, t->mid);
-    d3_copy(lower, t->lower);
-    d3_copy(line, t->end);
-    d3_copy(aim, t->aim);
     return good;
 }
 
@@ -224,6 +215,25 @@ see_hinge(limb *t, bool careful)
     return true;
 }
 
+/* For functions that only read the pose. */
+IK2B_IN_LINE bool
+aim_at_end(limb *t)
+{
+    d3_copy(t->end_at, t->target);
+    return true;
+}
+
+/* Sets `told` to the unit vector of v, or to zero. */
+IK2B_IN_LINE bool
+tell_direction(limb *t, const double v[3], bool none)
+{
+    double factor = 1.0 / d3_norm(v);
+    for (int i = 0; i < 3; i++) {
+        t->told[i] = chosen(none, 0.0, v[i] * factor);
+    }
+    return true;
+}
+
 /* A direction in the root's frame; its length does not matter. */
 IK2B_IN_LINE bool
 see_direction(limb *t, bool careful, const double given[3], double dest[3])
@@ -241,24 +251,12 @@ see_direction(limb *t, bool careful, const double given[3], double dest[3])
     return good;
 }
 
-/* Checks that the end joint's matrix or its goal is finite and invertible; with care, marks the row
- * as invalid if it is not. Returns false if the lane needs care. */
+/* Checks a matrix as invert_joint does. */
 IK2B_IN_LINE bool
-check_end(limb *t, bool careful, double matrix[4][4])
+check_matrix(limb *t, bool careful, double matrix[4][4])
 {
-    double linear[3][3], inverse[3][3], determinant;
-    get_linear(matrix, linear);
-    bool good = invert(t, linear, inverse, &determinant);
-    double excess = bottom_excess(matrix);
-    for (int i = 0; i < 3; i++) {
-        excess += matrix[i][3] - matrix[i][3];
-    }
-    if (careful) {
-        if (excess != 0.0 || (!good && !d33_invert(linear, t->task.parallel, inverse))) {
-            t->invalid = 1.0;
-        }
-    }
-    return good & (excess == 0.0);
+    double inverse[3][3], determinant;
+    return invert_joint(t, careful, matrix, inverse, &determinant);
 }
 
 #endif

@@ -112,7 +112,7 @@ weigh_goal(limb *t, bool careful, double line[3])
 IK2B_IN_LINE bool
 is_turned(limb *t)
 {
-    return (!is_zero(t->pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
+    return (!d3_is_zero(t->pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
 }
 
 /* Finds the goal of the end, at new_distance along the unit new_line. */

@@ -7,22 +7,6 @@
 
 #include "limbs.h"
 
-/* A limb needs no scaling if the squares of both bones' lengths are between this and its inverse:
- * all products of these lengths are then ordinary numbers. */
-#define IK2B_PLAIN_SQUARE 0x1p-40
-
-/* Scales the limb so that its longer bone has a length near 1. A far target comes to a distance
- * that is still finite. */
-static inline void
-moderate(limb *t, double upper[3], double lower[3], double line[3], double aim[3])
-{
-    t->scale = power_of_two_under(larger(d3_largest(upper), d3_largest(lower)));
-    d3_scale(upper, t->scale, upper);
-    d3_scale(lower, t->scale, lower);
-    d3_scale(line, t->scale, line);
-    d3_scale_far(aim, t->scale, aim);
-}
-
 /* `side`, the unit vector of the hinge's component across the unit upper bone `up`. Returns false
  * if rounding leaves nothing of that component. */
 static inline bool

@@ -173,20 +173,6 @@ as_number(bool truth)
     return chosen(truth, 1.0, 0.0);
 }
 
-/* Whether both are true, without a branch. */
-IK2B_IN_LINE bool
-both(bool a, bool b)
-{
-    return a & b;
-}
-
-/* As d3_is_zero, without a branch. */
-IK2B_IN_LINE bool
-is_zero(const double v[3])
-{
-    return (v[0] == 0.0) & (v[1] == 0.0) & (v[2] == 0.0);
-}
-
 /* The linear part and the translation of an aggregate transform. */
 IK2B_IN_LINE void
 get_linear(double matrix[4][4], double dest[3][3])
@@ -317,7 +303,7 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     d3_scale(dest, 1.0 / sqrt(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
-    return both(is_ordinary(whole), is_ordinary(square)) & (square > 1e-8 * whole);
+    return is_ordinary(whole) & is_ordinary(square) & (square > 1e-8 * whole);
 }
 
 IK2B_IN_LINE double
@@ -363,8 +349,8 @@ typedef struct ik2b_stage {
  * limb, with the same digits. The pass loads the numbers that the body reads and stores those of
  * the group `results` that the body writes; compilers leave out all others. At the end, the limbs
  * that some pass could not settle go through all stages one by one, with care. Few rows go that way
- * at once. */
-#define IK2B_PASS(name, results)                                                                   \
+ * at once. Tiles for which `needed`, an expression in `t`, is false skip the pass. */
+#define IK2B_PASS(name, needed, results)                                                           \
     IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
@@ -378,6 +364,9 @@ typedef struct ik2b_stage {
     }                                                                                              \
     IK2B_IN_LINE void name##_lanes(limbs *t, int together)                                         \
     {                                                                                              \
+        if (!(needed)) {                                                                           \
+            return;                                                                                \
+        }                                                                                          \
         if (together == IK2B_LANES) {                                                              \
             name##_part(t, &t->task, t->lanes & ~(IK2B_LANES - 1));                                \
             return;                                                                                \
@@ -396,8 +385,8 @@ typedef struct ik2b_stage {
         .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
 
 /* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
- * limb. */
-#define IK2B_STAGE(name, results, expression, ...)                                                 \
+ * limb. `needed`: as for IK2B_PASS. */
+#define IK2B_STAGE_IF(name, needed, results, expression, ...)                                      \
     IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
     {                                                                                              \
         (void)careful;                                                                             \
@@ -407,8 +396,11 @@ typedef struct ik2b_stage {
     {                                                                                              \
         name##_body(t, true);                                                                      \
     }                                                                                              \
-    IK2B_PASS(name, results)                                                                       \
+    IK2B_PASS(name, needed, results)                                                               \
     IK2B_STAGE_OF(name, __VA_ARGS__)
+
+#define IK2B_STAGE(name, results, expression, ...)                                                 \
+    IK2B_STAGE_IF(name, true, results, expression, __VA_ARGS__)
 
 /* The condition of a stage that every call runs. */
 #define IK2B_ALWAYS .any = 0

@@ -39,7 +39,7 @@ prepare_numbers_body(limb *t, bool careful)
     return true;
 }
 
-IK2B_PASS(prepare_numbers, IK2B_GIVEN)
+IK2B_PASS(prepare_numbers, true, IK2B_GIVEN)
 
 /* For each angle, the options that need its sine and cosine. The cone needs the limits of the inner
  * angle even if they are not given. */

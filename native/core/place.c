@@ -7,8 +7,7 @@
 #include "cone.h"
 
 #define LIMITS (IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))
-#define OF_GOAL                                                                                    \
-    (LIMITS | IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST))
+#define OF_GOAL (LIMITS | IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST))
 #define PARTS (IK2B_BIT(POLE_WEIGHT) | IK2B_BIT(WEIGHT))
 
 /* The goal and the bend before pole and twist. */
@@ -16,7 +15,7 @@ IK2B_IN_LINE bool
 find_goal_and_bend(limb *t, bool careful, bool options)
 {
     bool good = find_goal(t, careful, options);
-    return both(good, carry_bend(t, careful));
+    return good & carry_bend(t, careful);
 }
 
 IK2B_IN_LINE bool
@@ -44,30 +43,9 @@ IK2B_STAGE(find_normal, IK2B_SOLUTION, find_normal(t),
 IK2B_STAGE(turn_into_cone, IK2B_SOLUTION, turn_into_cone(t, careful),
            .all = IK2B_BIT(CONE_AXIS) | IK2B_BIT(CONE_ANGLE))
 
-IK2B_IN_LINE bool
-miss_by_cone_body(limb *t, bool careful)
-{
-    return miss_by_cone(t, careful);
-}
-
-IK2B_PASS(miss_by_cone, IK2B_SOLUTION)
-
-/* Skips the pass in most tiles: few have a row whose circle does not meet the cone. */
-IK2B_IN_LINE void
-miss_if_apart_lanes(limbs *t, int together)
-{
-    if (any_lane(t->apart)) {
-        miss_by_cone_lanes(t, together);
-    }
-}
-
-static void
-miss_if_apart_settle(limb *t)
-{
-    miss_by_cone(t, true);
-}
-
-IK2B_STAGE_OF(miss_if_apart, .all = IK2B_BIT(CONE_AXIS) | IK2B_BIT(CONE_ANGLE))
+/* Few tiles have a row whose circle does not meet the cone. */
+IK2B_STAGE_IF(miss_by_cone, any_lane(t->apart), IK2B_SOLUTION, miss_by_cone(t, careful),
+              .all = IK2B_BIT(CONE_AXIS) | IK2B_BIT(CONE_ANGLE))
 
 static const ik2b_stage *const stages[] = {
     &find_reach_stage,
@@ -81,7 +59,7 @@ static const ik2b_stage *const stages[] = {
     &place_joints_stage,
     &find_normal_stage,
     &turn_into_cone_stage,
-    &miss_if_apart_stage,
+    &miss_by_cone_stage,
     NULL,
 };
 

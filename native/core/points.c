@@ -35,17 +35,17 @@ take_directions(limb *t)
 }
 
 IK2B_IN_LINE bool
-see_limb(limb *t, bool careful)
+measure_points(limb *t, bool careful)
 {
     bool good = see_points(t, careful);
-    return both(good, measure(t, careful));
+    return good & measure(t, careful);
 }
 
 /* All stages of a call without options. An invalid row is refused after the last of them. */
 IK2B_IN_LINE bool
 solve_plainly(limb *t, bool careful)
 {
-    bool good = see_limb(t, careful);
+    bool good = measure_points(t, careful);
     find_reach(t, false);
     good &= find_goal(t, careful, false);
     good &= carry_bend(t, careful);
@@ -58,7 +58,7 @@ IK2B_STAGE(solve_plainly, IK2B_RESULTS, solve_plainly(t, careful), IK2B_ALWAYS)
 
 IK2B_STAGE(take_directions, IK2B_DIRECTIONS, take_directions(t),
            .any = IK2B_BIT(POLE) | IK2B_BIT(HINGE) | IK2B_BIT(CONE_AXIS))
-IK2B_STAGE(see_limb, IK2B_SEEN, see_limb(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(measure_points, IK2B_SEEN, measure_points(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(leave_points, IK2B_RESULTS, leave_points(t, careful), IK2B_ALWAYS)
 
 void
@@ -72,7 +72,8 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_SOLVE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &take_directions_stage, &see_limb_stage, &ik2b_place, &leave_points_stage, NULL};
+        &take_directions_stage, &measure_points_stage, &ik2b_place, &leave_points_stage, NULL,
+    };
     static const ik2b_solver solver = {
         moves, 4, 8, options, sizeof options, stages, &solve_plainly_stage};
     ik2b_run_solver(&solver, extent, args, call);
@@ -82,19 +83,7 @@ ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 IK2B_IN_LINE bool
 read_pole(limb *t)
 {
-    double factor = 1.0 / d3_norm(t->bend);
-    bool none = (t->doubtful != 0.0) & (t->distance != 0.0);
-    for (int i = 0; i < 3; i++) {
-        t->told[i] = chosen(none, 0.0, t->bend[i] * factor);
-    }
-    return true;
-}
-
-IK2B_IN_LINE bool
-aim_at_end(limb *t)
-{
-    d3_copy(t->end_at, t->target);
-    return true;
+    return tell_direction(t, t->bend, (t->doubtful != 0.0) & (t->distance != 0.0));
 }
 
 IK2B_STAGE(aim_at_end, IK2B_INPUTS, aim_at_end(t), IK2B_ALWAYS)
@@ -111,7 +100,8 @@ ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     };
     static const signed char options[] = {IK2B_OPTIONS_OF_POLE_OF(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
-        &aim_at_end_stage, &take_directions_stage, &see_limb_stage, &read_pole_stage, NULL};
+        &aim_at_end_stage, &take_directions_stage, &measure_points_stage, &read_pole_stage, NULL,
+    };
     static const ik2b_solver solver = {moves, 3, 4, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }

@@ -81,11 +81,16 @@ open_stream(const ik2b_array *array, int last, const ik2b_move *move, lane *tile
     bool is_matrix = move->width == 16, is_number = move->width == 1;
     bool whole = is_number || inner[is_matrix] == size;
     whole &= !is_matrix || inner[0] == 4 * size;
-    stream self = {array->data, stride,      {inner[0], is_matrix ? inner[1] : 0},
-                   array->kind, move->width, whole,
-                   whole && stride == move->width * size,
-                   tile + move->place};
-    return self;
+    return (stream){
+        .data = array->data,
+        .stride = stride,
+        .inner = {inner[0], is_matrix ? inner[1] : 0},
+        .kind = array->kind,
+        .width = move->width,
+        .whole = whole,
+        .packed = whole && stride == move->width * size,
+        .lanes = tile + move->place,
+    };
 }
 
 /* Copies `count` rows, as they are, into a pack of sixteen, in which the last row fills the places

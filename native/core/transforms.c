@@ -15,9 +15,9 @@ IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t
            .all = IK2B_BIT(POLE))
 IK2B_STAGE(see_cone_axis, IK2B_DIRECTIONS,
            see_direction(t, careful, t->given_cone_axis, t->cone_axis), .all = IK2B_BIT(CONE_AXIS))
-IK2B_STAGE(check_end_matrix, IK2B_NOTHING, check_end(t, careful, t->given_end_matrix),
+IK2B_STAGE(check_end_matrix, IK2B_NOTHING, check_matrix(t, careful, t->given_end_matrix),
            .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE(check_end_goal, IK2B_NOTHING, check_end(t, careful, t->given_end_goal),
+IK2B_STAGE(check_end_goal, IK2B_NOTHING, check_matrix(t, careful, t->given_end_goal),
            .all = IK2B_BIT(END_GOAL))
 IK2B_STAGE(measure, IK2B_SEEN, measure(t, careful), IK2B_ALWAYS)
 
@@ -25,7 +25,7 @@ IK2B_STAGE(measure, IK2B_SEEN, measure(t, careful), IK2B_ALWAYS)
 IK2B_IN_LINE bool
 keep_pose(limb *t, bool rolling)
 {
-    bool rolls = rolling & !is_zero(t->hinge_mid) & (t->weight > 0.0);
+    bool rolls = rolling & !d3_is_zero(t->hinge_mid) & (t->weight > 0.0);
     t->kept = as_number((t->still != 0.0) & !rolls);
     return true;
 }
@@ -142,68 +142,33 @@ ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
     static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_root_stage, &see_bones_stage,         &invert_mid_stage, &see_hinge_stage,
-        &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL};
+        &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL,
+    };
     static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }
 
-/* cross(root - mid, end - mid) in mid-joint space; zero for a straight limb. */
+/* Lets the limb be seen in the mid joint's frame. */
 IK2B_IN_LINE bool
-read_hinge(limb *t, bool careful)
+enter_mid(limb *t, bool careful)
 {
-    double at[3], root[3], end[3], line[3], frame[3][3], inward[3][3], hinge[3], determinant;
-    double root_frame[3][3], root_inward[3][3];
-    get_linear(t->mid_matrix, frame);
-    get_linear(t->root_matrix, root_frame);
-    bool good = invert(t, frame, inward, &determinant), finite = t->bad_options == 0.0;
-    good &= invert(t, root_frame, root_inward, &determinant);
-    double excess = bottom_excess(t->mid_matrix) + bottom_excess(t->root_matrix);
-    get_origin(t->mid_matrix, at);
-    get_origin(t->root_matrix, root);
-    d3_copy(t->end_at, end);
-    excess += d3_excess(end);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 4; j++) {
-            excess += t->root_matrix[i][j] - t->root_matrix[i][j];
-        }
-    }
-    d3_sub(end, root, line);
-    d3_sub(root, at, root);
-    d3_sub(end, at, end);
-    excess += d3_excess(root) + d3_excess(end) + d3_excess(line);
-    finite &= excess == 0.0;
-    if (careful && !good) {
-        good = finite && d33_invert(frame, t->task.parallel, inward) &&
-               d33_invert(root_frame, t->task.parallel, root_inward);
-        finite &= good;
-    }
-    d33_apply(inward, root, root);
-    d33_apply(inward, end, end);
-    d33_apply(inward, line, line);
-    double upper = d3_dot(root, root), lower = d3_dot(end, end);
-    good &= both(is_between(upper, IK2B_PLAIN_SQUARE), is_between(lower, IK2B_PLAIN_SQUARE));
-    if (careful && !good && finite && !d3_is_zero(root) && !d3_is_zero(end)) {
-        double scale = power_of_two_under(larger(d3_largest(root), d3_largest(end)));
-        d3_scale(root, scale, root);
-        d3_scale(end, scale, end);
-        d3_scale(line, scale, line);
-        upper = d3_dot(root, root);
-        lower = d3_dot(end, end);
-    }
-    double distance = d3_dot(line, line);
-    limb_normal(root, end, line, hinge);
-    double square = d3_dot(hinge, hinge), reach = sqrt(upper) + sqrt(lower);
-    double least = t->task.straight * reach;
-    bool bent = finite & (square > least * least * distance);
-    good &= is_ordinary(square);
-    double factor = chosen(bent, inverse_root(square), 0.0);
-    for (int i = 0; i < 3; i++) {
-        t->told[i] = chosen(bent, hinge[i] * factor, 0.0);
-    }
-    return good & finite;
+    double determinant;
+    bool good = check_matrix(t, careful, t->root_matrix);
+    return good & invert_joint(t, careful, t->mid_matrix, t->inward, &determinant);
 }
 
-IK2B_STAGE(read_hinge, IK2B_RESULTS, read_hinge(t, careful), IK2B_ALWAYS)
+/* cross(root - mid, end - mid); zero for a straight limb. */
+IK2B_IN_LINE bool
+read_hinge(limb *t)
+{
+    double hinge[3];
+    d3_cross(t->line, t->bend, hinge);
+    return tell_direction(t, hinge, t->doubtful != 0.0);
+}
+
+IK2B_STAGE(aim_at_end, IK2B_INPUTS, aim_at_end(t), IK2B_ALWAYS)
+IK2B_STAGE(enter_mid, IK2B_SEEN, enter_mid(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(read_hinge, IK2B_RESULTS, read_hinge(t), IK2B_ALWAYS)
 
 void
 ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
@@ -214,7 +179,10 @@ ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call
         {IK2B_HINGE_OF_END, 3, IK2B_AT(end_at)},
         {IK2B_HINGE_OF_OUT, 3, IK2B_AT(told)},
     };
-    static const ik2b_stage *const stages[] = {&read_hinge_stage, NULL};
+    static const ik2b_stage *const stages[] = {
+        &aim_at_end_stage, &enter_mid_stage,  &see_bones_stage,
+        &measure_stage,    &read_hinge_stage, NULL,
+    };
     static const ik2b_solver solver = {moves, 3, 4, NULL, 0, stages, NULL};
     ik2b_run_solver(&solver, extent, args, call);
 }

@@ -145,13 +145,12 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-12 * square; /* else rounding has much of its length */
-    bool good = both(shortest_turn(t->mid, new_up, square, true, t->task.opposite, q),
-                     is_between(square, 0x1p-50)) &
-                same;
+    bool good = shortest_turn(t->mid, new_up, square, true, t->task.opposite, q) &
+                is_between(square, 0x1p-50) & same;
     if (rolling) {
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
-        bool none = !both(!is_zero(hinge), !is_zero(normal));
+        bool none = d3_is_zero(hinge) | d3_is_zero(normal);
         double hinge_square = d3_dot(hinge, hinge), longest = new_square * d4_square(q);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
@@ -160,9 +159,9 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
             d3_dot(hinge, normal) * new_square - d3_dot(hinge, new_up) * d3_dot(normal, new_up);
         cosine += none ? 1.0 : 0.0; /* 0 so far: no turn */
         double size = new_square * (sine * sine) + cosine * cosine;
-        bool sure = both(size > 1e-6 * (longest * longest * hinge_square),
-                         is_between(hinge_square, 0x1p-60));
-        good &= both(none, cosine == 1.0) | sure;
+        bool sure =
+            (size > 1e-6 * (longest * longest * hinge_square)) & is_between(hinge_square, 0x1p-60);
+        good &= (none & (cosine == 1.0)) | sure;
         if (partly) {
             double length = sqrt(new_square);
             double part = t->weight, part_sine = sine * length, part_cosine = cosine;
@@ -254,11 +253,11 @@ turn_mid(limb *t, bool careful, bool rolling)
     double old_square = d3_dot(t->lower_mid, t->lower_mid), new_square = d3_dot(new, new);
     double product = sqrt(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
-    bool good = both(is_between(old_square, 0x1p-50), is_between(new_square, 0x1p-50));
+    bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
-        bool none = is_zero(hinge);
+        bool none = d3_is_zero(hinge);
         double whole = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
         double square = d3_dot(hinge, hinge);
@@ -270,7 +269,7 @@ turn_mid(limb *t, bool careful, bool rolling)
         double size = turn_about(hinge, square, sine, cosine, bend);
         d4_rotate(bend, t->lower_mid, bent);
         d3_scale(bent, 1.0 / d4_square(bend), bent);
-        good &= none | (both(is_ordinary(square), is_ordinary(whole)) & (square > 1e-6 * whole) &
+        good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
                         (size > 1e-6 * (square * product)));
         good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
@@ -285,8 +284,7 @@ turn_mid(limb *t, bool careful, bool rolling)
     return good;
 }
 
-IK2B_STAGE(turn_root, IK2B_RESULTS, turn_root(t, careful, false, false),
-           .none = IK2B_BIT(ROLLING))
+IK2B_STAGE(turn_root, IK2B_RESULTS, turn_root(t, careful, false, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(turn_mid, IK2B_RESULTS, turn_mid(t, careful, false), .none = IK2B_BIT(ROLLING))
 IK2B_STAGE(roll_root, IK2B_RESULTS, turn_root(t, careful, true, false), .all = IK2B_BIT(ROLLING),
            .none = IK2B_BIT(WEIGHT))
@@ -295,7 +293,8 @@ IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
 IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(ROLLING))
 
 static const ik2b_stage *const stages[] = {
-    &turn_root_stage, &turn_mid_stage, &roll_root_stage, &roll_root_partly_stage, &bend_mid_stage,
-    NULL};
+    &turn_root_stage,        &turn_mid_stage, &roll_root_stage,
+    &roll_root_partly_stage, &bend_mid_stage, NULL,
+};
 
 const ik2b_stage ik2b_turn = {.stages = stages};

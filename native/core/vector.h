@@ -119,7 +119,7 @@ d3_reject(const double v[3], const double axis[3], double dest[3])
 static inline bool
 d3_is_zero(const double v[3])
 {
-    return v[0] == 0.0 && v[1] == 0.0 && v[2] == 0.0;
+    return (v[0] == 0.0) & (v[1] == 0.0) & (v[2] == 0.0);
 }
 
 static inline double

@@ -305,8 +305,10 @@ hinge_of(const row *r, answer *a)
     }
     mat inward = inverse(linear(r, MID_MATRIX));
     vec mid = place_of(r, MID_MATRIX), root = apply(inward, sub(place_of(r, ROOT_MATRIX), mid));
-    vec end = apply(inward, sub(vector(r, END), mid)), normal = cross(root, end);
-    real least = r->is->straight * (length(root) + length(end)) * length(sub(end, root));
+    vec end = apply(inward, sub(vector(r, END), mid));
+    vec line = apply(inward, sub(vector(r, END), place_of(r, ROOT_MATRIX)));
+    vec normal = cross(root, length(line) < length(end) ? line : end);
+    real least = r->is->straight * (length(root) + length(end)) * length(line);
     a->kept[0] = length(normal) <= least;
     put(a, 0, a->kept[0] ? (vec){0, 0, 0} : unit(normal));
 }

@@ -8,7 +8,7 @@
 enum { TOO_FAR = 1, TOO_CLOSE = 2, SOFTENED = 4, LIMITED = 8, SINGULAR = 16, INVALID = 32 };
 
 typedef struct {
-    real upper, lower, reach, rounding;
+    real upper, lower, reach, rounding, distance, height;
     vec mid, end, line, bend;
     bool singular;
 } limb;
@@ -46,9 +46,12 @@ measure(vec mid, vec lower, vec end, vec hinge, vec toward, const row *r)
         l.bend = up;
     }
     else {
+        vec shorter = length(end) < length(lower) ? end : lower; /* the longer one of a folded limb leaves no digits */
         l.line = unit(end);
         l.bend = reject(mid, l.line);
-        if (length(cross(mid, lower)) <= is->straight * l.reach * length(end)) {
+        l.distance = length(end);
+        l.height = length(cross(mid, shorter)) / l.distance;
+        if (l.height <= is->straight * l.reach) {
             l.singular = !any(side);
             l.bend = l.singular ? perpendicular(l.line) : cross(side, l.line);
         }
@@ -99,7 +102,11 @@ triangle(const limb *l, real distance, real *along, real *height)
     real total = l->reach, difference = l->upper - l->lower + l->rounding / 2;
     *along = 0;
     *height = l->upper;
-    if (distance != 0) {
+    if (distance == l->distance && distance != 0 && l->rounding == 0) { /* the present triangle, without a square root */
+        *along = dot(l->mid, l->line);
+        *height = l->height;
+    }
+    else if (distance != 0) {
         distance = fabs(distance + l->rounding);
         real area = fmax(total - distance, 0) * (total + distance);
         area *= fmax(distance - difference, 0) * fmax(distance + difference, 0);
@@ -188,33 +195,24 @@ beside_cone(const limb *l, placed wished, vec line, vec axis, real limit, const 
     return (placed){mid, end, is_bent ? unit(normal) : wished.normal, status, false};
 }
 
-/* The angle if its cosine is off by a rounding `by`. An angle near 0 or pi is then off by about the root of that. */
-static real
-rounded_cosine(real angle, real by)
-{
-    real from_end = fmin(angle, PI - angle), moved = sqrt(fabs(from_end * from_end + 2 * by));
-    return angle < PI / 2 ? moved : PI - moved;
-}
-
 static placed
 in_cone(const limb *l, placed wished, vec line, vec bend, real along, real height, const row *r)
 {
     vec axis = unit(vector(r, CONE_AXIS)), across = cross(line, bend);
     real limit = fmax(clamp(number(r, CONE_ANGLE, PI), 0, PI), angle_between(l->mid, axis));
-    limit = rounded_cosine(limit, r->rounding);
-    if (angle_between(wished.mid, axis) <= limit) {
+    if (angle_between(wished.mid, axis) <= limit + r->rounding) {
         return wished;
     }
-    real x = dot(bend, axis), y = dot(across, axis);
-    real tilt = sqrt(x * x + y * y), needed = l->upper * cos(limit) - along * dot(line, axis);
-    if (tilt <= 0x1p-48 && needed <= 0x1p-48 * l->upper) {
-        return wished;
-    }
-    real swing = height * tilt;
-    if (needed > swing) {
+    real x = dot(bend, axis), y = dot(across, axis), centre = atan2(y, x);
+    vec towards = mul(height, add(mul(cos(centre), bend), mul(sin(centre), across))), at = mul(along, line);
+    real near = angle_between(add(at, towards), axis), far = angle_between(sub(at, towards), axis);
+    if (limit < near) {
         return beside_cone(l, wished, line, axis, limit, r);
     }
-    real half = atan2(sqrt(fmax(swing - needed, 0) * fmax(swing + needed, 0)), needed), centre = atan2(y, x);
+    /* Half of the legal arc, a half-angle formula of spherical triangles. */
+    real inside = sin((limit + near) / 2) * sin((limit - near) / 2);
+    real outside = sin((far + limit) / 2) * sin((far - limit) / 2);
+    real half = 2 * atan2(sqrt(inside), sqrt(fmax(outside, 0)));
     real angle = centre > 0 ? centre - half : centre + half;
     bend = add(mul(cos(angle), bend), mul(sin(angle), across));
     int singular = x < 0 && fabs(y) <= r->is->parallel * -x ? SINGULAR : 0;

@@ -222,3 +222,41 @@ def test_a_nearly_folded_or_straight_limb_turns_in_a_cone_of_almost_no_angle_or_
     wished = ik2bone.solve_pose(matrix, mid_matrix, end, end, **options)
     turned = ik2bone.solve_pose(matrix, mid_matrix, end, end, cone_axis=axis, cone_angle=1e-7, **options)
     assert np.array_equal(turned.root[legal], wished.root[legal])
+
+
+def test_a_mid_joint_opposite_to_the_axis_goes_no_nearer_to_that():
+    """All of the circle is legal but for a short arc, whose length one cosine gave with an error of 1e-8."""
+    points, _, _, _ = cases(19)
+    mid = points[1]
+    rng = np.random.default_rng(19)
+    axis = 10 ** rng.uniform(-9, -5, (ROWS, 1)) * limbs.directions(rng, ROWS) - mid / limbs.length(mid)[:, None]
+    twist = 10 ** rng.uniform(-9, -5, ROWS)
+    options = dict(twist=twist * rng.choice([-1, 1], ROWS))
+    for end in (points[2], points[2] + 1e-7 * limbs.directions(rng, ROWS)):
+        s = ik2bone.solve(*points[:3], end, cone_axis=axis, cone_angle=0.1, **options)
+        assert np.all(limbs.angle(s.mid, -axis) >= limbs.angle(mid, -axis) - 1e-14)
+    free = ik2bone.solve(*points[:3], end, **options)
+    assert np.sum(limbs.angle(free.mid, -axis) < limbs.angle(mid, -axis)) > 50
+
+
+def test_a_limb_within_rounding_of_the_opposite_of_its_axis_stays_on_its_side():
+    """It went to the side of its bend, which says nothing of a limb so nearly folded."""
+    mid = np.array([0.6550774, -0.7320829, -0.12258984], np.float32)
+    end = np.array([0.64846045, -0.7246881, -0.12135156], np.float32)
+    pole, axis = [-0.64836043, 0.72469425, 0.12127983], [-0.65507782, 0.73208201, 0.12259005]
+    options = dict(pole=pole, max_angle=0.0, cone_axis=axis, cone_angle=0.0)
+    s = ik2bone.solve(np.zeros(3, np.float32), mid, end, np.float32(1.01) * end, **options)
+    assert limbs.length(s.mid - mid) < 2e-7
+    assert s.status == Status.SINGULAR | Status.LIMITED
+
+
+def test_a_straight_limb_on_the_edge_of_its_cone_that_folds_has_numbers():
+    """In one row of 10^5 the nearest place of the circle is exactly on the cone, and the circle has no radius."""
+    rng, rows = np.random.default_rng(29), 200_000
+    mid, axis, root = (limbs.directions(rng, rows) for _ in range(3))
+    linear = np.eye(3) * [1.85, 1.576, -1.565] * (1 + rng.random((rows, 1, 3)))
+    matrices = limbs.affine(linear, root), limbs.affine(linear, root + mid)
+    options = dict(max_angle=1.4, cone_axis=axis, cone_angle=0.0, weight=rng.random(rows))
+    s = ik2bone.solve_pose(*matrices, root + 100 * mid, root, **options)
+    assert np.isfinite(s.root).all()
+    assert np.isfinite(s.miss).all()
