@@ -82,6 +82,23 @@ def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
     assert frames_of_loop(LOOP.cut(slice(0, 1))) is None
 
 
+def with_a_glitch(clip):
+    """The clip with everything 2 leg lengths aside on a frame."""
+    away = np.zeros((clip.frames, 3))
+    away[clip.frames // 2, 1] = 2.0 * clip.leg
+    return clip.moved(away)
+
+
+def test_a_glitch_of_a_frame_does_not_make_a_clip_a_loop_and_a_loop_stays_one() -> None:
+    assert frames_of_loop(with_a_glitch(LOOP.cut(slice(0, -3)))) is None
+    assert frames_of_loop(with_a_glitch(LOOP)) is not None
+
+
+def test_a_loop_that_mostly_rests_is_one() -> None:
+    rests = LOOP.cut(np.append(np.arange(ROUND + 1), np.zeros(4 * ROUND, int)))
+    assert frames_of_loop(rests) is not None
+
+
 def test_notes_of_a_loop_count_its_own_frames() -> None:
     def ends(points, down):
         hits, normals, found = FLAT(points, down)
