@@ -128,9 +128,10 @@ def test_hips_that_an_earlier_plan_of_a_loop_moved_stay(clip) -> None:
     assert np.abs(again.rotations - first.rotations).max() < 1e-9 and not again.hips_offset.any()
 
 
-@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
-def test_stored_contacts_of_a_loop_plan_it_again_as_it_was(clip) -> None:
-    first = plant(clip, GROUNDS["step"])
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+@pytest.mark.parametrize("clip", [*LOOPS.values(), make_walk(3.0).clip], ids=[*LOOPS, "no loop"])
+def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
+    first = plant(clip, GROUNDS["step"], Settings(contacts=contacts))
     nothing = np.zeros_like(first.contacts)
     stored = Settings(contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
     again = plant(clip, GROUNDS["step"], stored)

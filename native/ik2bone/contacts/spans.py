@@ -154,6 +154,13 @@ class Marks:
         """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
+    @property
+    def always(self) -> bool:
+        """Whether all limbs stand on every frame by automatic spans alone, and a run without marks would store less."""
+        if self.alone is None or self.enforced.any() or self.forbidden.any():
+            return False
+        return bool(self.automatic.any(axis=-1).all() and not self.alone[1].any(axis=-1).all())
+
     def refuse_torn(self, where: str, bones: Sequence[str], first: int = 0) -> None:
         """Raise `ContactsError` where a part is both enforced and forbidden. `bones` names the feet, `first` is the
         number of the first frame.
