@@ -48,7 +48,6 @@ LATER = slice(1, None)
 # those of how limbs are laid on the ground, BODY also those of how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
-ALONE = tuple(name for name in BODY if name not in ("contacts", "marks"))
 
 
 def plant(
@@ -221,17 +220,18 @@ def _plant_round(
 def _with_compared_marks(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Settings:
-    """The settings; if they ask for stored contacts, their marks know which ones a plan without marks would store."""
+    """The settings; if they ask for stored contacts, their marks know which ones a plan without these would store."""
     if settings.contacts != "STORED" or not settings.marks:
         return settings
-    alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+    without = replace(settings, contacts="AUTO", marks=settings.marks.edits).only(*BODY)
+    alone = keep(_contacts_alone, clip, ground, without, sole, offset)
     return replace(settings, marks=settings.marks.compared(*alone, clip.pose_starts)) if alone else settings
 
 
 def _contacts_alone(
     clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> tuple[Mask, Mask] | None:
-    """The least and the most contacts (F, L, 2) that a plan without marks would store; None if there is no ground."""
+    """The least and the most contacts (F, L, 2) that a plan would store; None if there is no ground."""
     try:
         plan = _plant_round(Kept.of(), clip, ground, settings, sole, offset)
     except NoGround:

@@ -140,7 +140,7 @@ class Marks:
     is forbidden.
 
     `places` are those of enforced spans, with frames counted as in the masks. `alone` are the least and the most
-    contacts (F, L, 2) that a run without marks would store, if that is known.
+    contacts (F, L, 2) that a run without the automatic ones would store, if that is known.
     """
 
     automatic: Mask
@@ -156,7 +156,7 @@ class Marks:
 
     @property
     def always(self) -> bool:
-        """Whether all limbs stand on every frame by automatic spans alone, and a run without marks would store less."""
+        """Whether all limbs stand on every frame by automatic spans alone, and a run without these would store less."""
         if self.alone is None or self.enforced.any() or self.forbidden.any():
             return False
         return bool(self.automatic.any(axis=-1).all() and not self.alone[1].any(axis=-1).all())
@@ -172,8 +172,14 @@ class Marks:
                 f"{where}the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}"
             )
 
+    @property
+    def edits(self) -> Marks | None:
+        """The same marks without automatic contacts; None if nothing is enforced or forbidden."""
+        edited = self.enforced.any() or self.forbidden.any()
+        return replace(self, automatic=np.zeros_like(self.automatic)) if edited else None
+
     def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
-        """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
+        """The same marks with the contacts that a run without automatic ones would store, `least` of them or `most`.
 
         With the first frame (F,) of each frame's pose, what it would store on a frame of a held pose is what it finds
         on any other frame of that pose.
@@ -194,11 +200,13 @@ class Marks:
         return replace(self, enforced=enforced, forbidden=forbidden)
 
     def standing_with(self, found: Mask) -> Mask:
-        """The contacts (F, L, 2) by the spans, as in `found` for stances that a run without marks would store alike."""
+        """The contacts (F, L, 2) by the spans; as in `found` for stances that a run without automatic ones would store
+        alike.
+        """
         standing = self.standing
         if self.alone is not None:
             least, most = self.alone
-            other = (least & ~standing) | (standing & ~most) | self.enforced
+            other = (least & ~standing) | (standing & ~most)
             # What people added to a stance, or joined it by, lies outside of what was found.
             for span in stances(found | standing):
                 if not other[span.rows].any():

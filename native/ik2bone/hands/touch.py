@@ -157,9 +157,8 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     masks = (marks.automatic, marks.enforced, marks.forbidden, *(marks.alone or ()))
     automatic, enforced, forbidden, *alone = (mask.any(axis=-1, keepdims=True) for mask in masks)
     either = Marks(automatic, enforced, forbidden, alone=(alone[0], alone[1]) if alone else None)
-    if settings.contacts == "STORED":
-        return either.standing_with(touches[..., None])[..., 0]
-    return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
+    wanted = either.applied(touches[..., None], LEAST_CONTACT * fps)
+    return (either.standing_with(wanted) if settings.contacts == "STORED" else wanted)[..., 0]
 
 
 def limb_lengths(clip: Clip) -> Array:
