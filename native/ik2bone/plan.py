@@ -197,13 +197,13 @@ def _plant_round(
     """
     settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
-    follow = ~plan.locked[~settings.touching(clip)]
-    loop = keep(frames_of_loop, clip) if follow.any() and not may_move(ground) else None
+    loop = keep(frames_of_loop, clip) if not may_move(ground) else None
     if loop is None:
         return plan
     (frames, own), inner = loop, keep(Kept.of, clip)
     sole, longer = _find_sole(keep, clip, ground, settings, sole), inner(Clip.cut, clip, frames)
-    stages = partial(_plant_motion, inner, longer, ground, settings.cut(frames), sole)
+    closed = replace(settings, marks=settings.marks and settings.marks.closed())
+    stages = partial(_plant_motion, inner, longer, ground, closed.cut(frames), sole)
     ways = None if offset is None else offset[frames]
     if offset is not None and offset.any():
         # The hips of the rounds before and after are a little elsewhere, as only one side of them is played on.

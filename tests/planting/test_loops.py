@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ik2bone import plan as stages
 from ik2bone.clip import ARRAYS
-from ik2bone.contacts.spans import Marks
+from ik2bone.contacts.spans import Marks, Place
 from ik2bone.held import find_pose_starts
 from ik2bone.loops import frames_of_loop
 from ik2bone.plan import Settings, plant
@@ -64,6 +64,33 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
     same = whole.cut(order)
     for name in ("hip", "knee", "ankle", "ball"):
         assert np.abs(getattr(rest, name) - getattr(same, name)).max() < 0.004 * LOOP.leg
+
+
+@pytest.mark.parametrize("place", [False, True], ids=["", "place"])
+@pytest.mark.parametrize("span", [slice(10, 18), slice(0, 8), slice(26, None), slice(0, None)], ids=str)
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
+    nothing = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced = nothing.copy()
+    enforced[span, 0, 1] = True
+    start, end, _ = span.indices(LOOP.frames)
+    point = tuple(LOOP.ball[start, 0] + [0.05, 0.03, 0.0])
+    marks = Marks(nothing, enforced, nothing, (Place(0, "ball", start, end - 1, point),) if place else ())
+    plan = plant(LOOP, ground, Settings(marks=marks))
+    assert plan.locked.all() and plan.enforced[enforced].all()
+    assert all(0 <= anchor.stance.start < anchor.stance.end <= LOOP.frames for anchor in plan.anchors)
+    assert seam(LOOP, planted(LOOP, plan)) < 0.02
+
+
+@pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
+def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
+    pose = make_walk(1.0, FPS).clip.cut(np.full(45, 15))
+    height = np.maximum(0.0, 0.4 * (1.0 - ((np.arange(45) - 22) / 9.0) ** 2))
+    jump = pose.moved(height[:, None] * [0.0, 0.0, 1.0])
+    plan = plant(jump, ground)
+    assert plan.locked.all() and plan.contacts[[0, -1]].any(axis=-1).all()
+    assert not plan.contacts[18:27].any()
+    assert seam(jump, planted(jump, plan)) < 0.003
 
 
 def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:

@@ -133,6 +133,11 @@ class Place:
     end: int
     point: tuple[float, float, float]
 
+    def within(self, frame: int, start: int, end: int) -> Place | None:
+        """The same place, if it is on any of the frames from `frame` on that are now those in [start, end)."""
+        moved = replace(self, start=self.start - frame + start, end=min(self.end - frame + start, end - 1))
+        return moved if moved.start < end and moved.end >= start else None
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -189,6 +194,15 @@ class Marks:
             least, most = np.logical_and.reduceat(least, first)[pose], np.logical_or.reduceat(most, first)[pose]
         return replace(self, alone=(least, most))
 
+    def closed(self) -> Marks:
+        """The same marks of a loop: what is enforced or forbidden on the first frame or the last is so on both, which
+        are one pose.
+        """
+        enforced, forbidden = self.enforced.copy(), self.forbidden.copy()
+        for mask in (enforced, forbidden):
+            mask[[0, -1]] = mask[0] | mask[-1]
+        return replace(self, enforced=enforced, forbidden=forbidden & ~enforced)
+
     def held(self, starts: Indices) -> Marks:
         """The same marks, with what is enforced or forbidden on any frame of a held pose so on all of its frames.
 
@@ -228,9 +242,13 @@ class Marks:
         return standing
 
     def cut(self, frames: slice | Indices) -> Marks:
-        """The same marks on some of the frames. Places count from the first of these."""
-        first = int(np.arange(len(self.automatic))[frames][0])
-        places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
+        """The same marks on some of the frames. Places count from the first of these, and are repeated with their
+        frames.
+        """
+        rows = np.arange(len(self.automatic))[frames]
+        begins = np.append(0, np.flatnonzero(np.diff(rows) != 1) + 1)
+        spans = zip(rows[begins], begins, np.append(begins[1:], len(rows)), strict=True)
+        places = tuple(moved for span in spans for place in self.places if (moved := place.within(*map(int, span))))
         alone = self.alone and (self.alone[0][frames], self.alone[1][frames])
         return Marks(self.automatic[frames], self.enforced[frames], self.forbidden[frames], places, alone)
 
