@@ -49,7 +49,6 @@ LATER = slice(1, None)
 # those of how limbs are laid on the ground, BODY also those of how the body follows.
 GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
-ALONE = tuple(name for name in BODY if name not in ("contacts", "marks"))
 
 
 def plant(
@@ -199,13 +198,13 @@ def _plant_round(
     """
     settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
-    follow = ~plan.locked[~settings.touching(clip)]
-    loop = keep(frames_of_loop, clip) if follow.any() and not may_move(ground) else None
+    loop = keep(frames_of_loop, clip) if not may_move(ground) else None
     if loop is None:
         return plan
     (frames, own), inner = loop, keep(Kept.of, clip)
     sole, longer = _find_sole(keep, clip, ground, settings, sole), inner(Clip.cut, clip, frames)
-    stages = partial(_plant_motion, inner, longer, ground, settings.cut(frames), sole)
+    closed = replace(settings, marks=settings.marks and settings.marks.closed())
+    stages = partial(_plant_motion, inner, longer, ground, closed.cut(frames), sole)
     ways = None if offset is None else offset[frames]
     if offset is not None and offset.any():
         # The hips of the rounds before and after are a little elsewhere, as only one side of them is played on.
@@ -222,17 +221,18 @@ def _plant_round(
 def _with_compared_marks(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Settings:
-    """The settings; if they ask for stored contacts, their marks know which ones a plan without marks would store."""
+    """The settings; if they ask for stored contacts, their marks know which ones a plan without these would store."""
     if settings.contacts != "STORED" or not settings.marks:
         return settings
-    alone = keep(_contacts_alone, clip, ground, settings.only(*ALONE), sole, offset)
+    without = replace(settings, contacts="AUTO", marks=settings.marks.edits).only(*BODY)
+    alone = keep(_contacts_alone, clip, ground, without, sole, offset)
     return replace(settings, marks=settings.marks.compared(*alone, clip.pose_starts)) if alone else settings
 
 
 def _contacts_alone(
     clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> tuple[Mask, Mask] | None:
-    """The least and the most contacts (F, L, 2) that a plan without marks would store; None if there is no ground."""
+    """The least and the most contacts (F, L, 2) that a plan would store; None if there is no ground."""
     try:
         plan = _plant_round(Kept.of(), clip, ground, settings, sole, offset)
     except NoGround:

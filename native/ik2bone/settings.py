@@ -111,8 +111,11 @@ class Settings:
         return float(np.cos(self.max_slope))
 
     def always(self, frames: int) -> bool:
-        """Whether limbs follow the surface on every frame: with contacts 'ALWAYS', or if the number `frames` is 1."""
-        return self.contacts == "ALWAYS" or frames == 1
+        """Whether limbs follow the surface on every frame: with contacts 'ALWAYS', also if these were stored, or if the
+        number `frames` is 1.
+        """
+        stored = self.contacts == "STORED" and self.marks is not None and self.marks.always
+        return self.contacts == "ALWAYS" or stored or frames == 1
 
     def touching(self, clip: Clip) -> Mask:
         """Which limbs (L,) touch with one point; the others stand on soles."""

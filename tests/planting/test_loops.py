@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from ik2bone import plan as stages
 from ik2bone.clip import ARRAYS
-from ik2bone.contacts.spans import Marks
+from ik2bone.contacts.spans import Marks, Place
 from ik2bone.held import find_pose_starts
 from ik2bone.loops import frames_of_loop
 from ik2bone.plan import Settings, plant
@@ -66,6 +66,33 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
         assert np.abs(getattr(rest, name) - getattr(same, name)).max() < 0.004 * LOOP.leg
 
 
+@pytest.mark.parametrize("place", [False, True], ids=["", "place"])
+@pytest.mark.parametrize("span", [slice(10, 18), slice(0, 8), slice(26, None), slice(0, None)], ids=str)
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
+    nothing = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced = nothing.copy()
+    enforced[span, 0, 1] = True
+    start, end, _ = span.indices(LOOP.frames)
+    point = tuple(LOOP.ball[start, 0] + [0.05, 0.03, 0.0])
+    marks = Marks(nothing, enforced, nothing, (Place(0, "ball", start, end - 1, point),) if place else ())
+    plan = plant(LOOP, ground, Settings(marks=marks))
+    assert plan.locked.all() and plan.enforced[enforced].all()
+    assert all(0 <= anchor.stance.start < anchor.stance.end <= LOOP.frames for anchor in plan.anchors)
+    assert seam(LOOP, planted(LOOP, plan)) < 0.02
+
+
+@pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
+def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
+    pose = make_walk(1.0, FPS).clip.cut(np.full(45, 15))
+    height = np.maximum(0.0, 0.4 * (1.0 - ((np.arange(45) - 22) / 9.0) ** 2))
+    jump = pose.moved(height[:, None] * [0.0, 0.0, 1.0])
+    plan = plant(jump, ground)
+    assert plan.locked.all() and plan.contacts[[0, -1]].any(axis=-1).all()
+    assert not plan.contacts[18:27].any()
+    assert seam(jump, planted(jump, plan)) < 0.003
+
+
 def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:
     plan = plant(LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0), FLAT)
     assert [note.code for note in plan.notes] == ["treadmill"]
@@ -80,6 +107,23 @@ def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
     assert frames_of_loop(make_walk((ROUND + 1) / FPS, FPS).clip) is None
     assert frames_of_loop(LOOP.cut(np.zeros(10, int))) is None
     assert frames_of_loop(LOOP.cut(slice(0, 1))) is None
+
+
+def with_a_glitch(clip):
+    """The clip with everything 2 leg lengths aside on a frame."""
+    away = np.zeros((clip.frames, 3))
+    away[clip.frames // 2, 1] = 2.0 * clip.leg
+    return clip.moved(away)
+
+
+def test_a_glitch_of_a_frame_does_not_make_a_clip_a_loop_and_a_loop_stays_one() -> None:
+    assert frames_of_loop(with_a_glitch(LOOP.cut(slice(0, -3)))) is None
+    assert frames_of_loop(with_a_glitch(LOOP)) is not None
+
+
+def test_a_loop_that_mostly_rests_is_one() -> None:
+    rests = LOOP.cut(np.append(np.arange(ROUND + 1), np.zeros(4 * ROUND, int)))
+    assert frames_of_loop(rests) is not None
 
 
 def test_notes_of_a_loop_count_its_own_frames() -> None:
@@ -111,9 +155,10 @@ def test_hips_that_an_earlier_plan_of_a_loop_moved_stay(clip) -> None:
     assert np.abs(again.rotations - first.rotations).max() < 1e-9 and not again.hips_offset.any()
 
 
-@pytest.mark.parametrize("clip", LOOPS.values(), ids=LOOPS)
-def test_stored_contacts_of_a_loop_plan_it_again_as_it_was(clip) -> None:
-    first = plant(clip, GROUNDS["step"])
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+@pytest.mark.parametrize("clip", [*LOOPS.values(), make_walk(3.0).clip], ids=[*LOOPS, "no loop"])
+def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
+    first = plant(clip, GROUNDS["step"], Settings(contacts=contacts))
     nothing = np.zeros_like(first.contacts)
     stored = Settings(contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
     again = plant(clip, GROUNDS["step"], stored)

@@ -182,6 +182,24 @@ def test_contacts_stored_without_an_edit_give_the_same_plan(ground, name) -> Non
     assert (stored.contacts == plan.contacts).all()
 
 
+@pytest.mark.parametrize("name", ["contacts", "resting"])
+@pytest.mark.parametrize("make", [lambda clip: clip, in_place], ids=["walk", "in place"])
+@pytest.mark.parametrize("states", [["enforced"], ["forbidden"], ["enforced", "forbidden"]])
+def test_contacts_stored_with_edits_give_the_plan_of_these_edits(states, make, name) -> None:
+    clip = make(make_walk(slide=0.04, roll=0.4).clip)
+    edits = [
+        Span("left", "ball", 52, 62, states[0], (1.8, 0.2, 0.0) if states[0] == "enforced" else None),
+        Span("right", "heel", 100, 130, states[-1]),
+        Span("left", "ball", 190, 205, states[-1]),
+    ]
+    plan = plant(clip, HILLS, Settings(marks=marked(clip, *edits)))
+    stored = marked(clip, *edits, base=getattr(plan, name) & ~plan.enforced)
+    again = plant(clip, HILLS, Settings(contacts="STORED", marks=stored))
+    assert (again.contacts == plan.contacts).all()
+    assert again.rotations == pytest.approx(plan.rotations, abs=1e-12)
+    assert again.hips_offset == pytest.approx(plan.hips_offset, abs=1e-12)
+
+
 def test_feet_far_from_an_edited_stored_contact_stay_as_they_were() -> None:
     clip = make_walk(roll=0.4).clip
     plan = plant(clip, HILLS)

@@ -60,7 +60,8 @@ class Anchor:
     def cut(self, first: int, last: int) -> Anchor:
         """The same anchor in frames [first, last) of the clip, counted from `first`."""
         motion = None if self.motion is None else self.motion[first:last]
-        return replace(self, stance=self.stance.moved(-first), motion=motion)
+        start, end = max(self.stance.start, first), min(self.stance.end, last)
+        return replace(self, stance=self.stance._replace(start=start, end=end).moved(-first), motion=motion)
 
     def carried_by(self, motion: Array) -> Anchor:
         """The same anchor moved by a rigid `motion` (F, 4, 4), such as a carrier's."""

@@ -135,5 +135,5 @@ def _keep_to(over: Array, heights: Array, leg: float) -> bool:
 
 
 def _spread(heights: Array) -> float:
-    """How much the heights (F, L) of feet differ while the feet are low."""
-    return float(quantile(heights.ravel(), LOW_SHARE) - quantile(heights.ravel(), 0.02))
+    """How far over the lowest heights (F, L) of all feet each foot gets while it is low, on the mean."""
+    return float(quantile(heights, LOW_SHARE).mean() - quantile(heights, 0.02).min())

@@ -81,16 +81,19 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
         level[spell.rows] = height
     low = level < feet.lowest.min(axis=1, keepdims=True) + most
     alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
-    soon, (legs, starts) = half_step(feet.fps), np.array(spells).T[:2]
+    soon, (legs, starts, ends) = half_step(feet.fps), np.array(spells).T[:3]
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
         before = feet.lowest[max(spell.start - soon, 0) : spell.start + 1, spell.leg]
         after = feet.lowest[spell.end : spell.end + soon, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
         lifted = before.min() < height - SAME_PLACE and before.max() < max(height, before[-1]) + SAME_PLACE
-        # A figure that climbs goes on from there and gets no lower: neither this foot nor the next one of the others.
-        later = np.where((legs != spell.leg) & (starts > spell.start), starts, feet.frames)
+        # A figure that climbs comes from a lower foot, which stands until this one does, or it goes on from there and
+        # gets no lower: neither this foot nor the next one of the others.
+        others = legs != spell.leg
+        stood = others & (starts < spell.start) & (ends > spell.start - LEAST_CONTACT * feet.fps) & (heights < height)
+        later = np.where(others & (starts > spell.start), starts, feet.frames)
         goes_on = len(after) > 0 and later.min() < feet.frames
-        climbs = goes_on and min(after.min(), heights[later.argmin()]) >= height - SAME_PLACE
+        climbs = stood.any() or (goes_on and min(after.min(), heights[later.argmin()]) >= height - SAME_PLACE)
         carry[i] = time >= (STEP if (lifted and not climbs) or crest[i] else LEAST_CONTACT - 1e-9)
     return carry

@@ -134,6 +134,11 @@ class Place:
     end: int
     point: tuple[float, float, float]
 
+    def within(self, frame: int, start: int, end: int) -> Place | None:
+        """The same place, if it is on any of the frames from `frame` on that are now those in [start, end)."""
+        moved = replace(self, start=self.start - frame + start, end=min(self.end - frame + start, end - 1))
+        return moved if moved.start < end and moved.end >= start else None
+
 
 @dataclass(frozen=True)
 class Marks:
@@ -141,7 +146,7 @@ class Marks:
     is forbidden.
 
     `places` are those of enforced spans, with frames counted as in the masks. `alone` are the least and the most
-    contacts (F, L, 2) that a run without marks would store, if that is known.
+    contacts (F, L, 2) that a run without the automatic ones would store, if that is known.
     """
 
     automatic: Mask
@@ -155,6 +160,13 @@ class Marks:
         """The contacts by the spans alone (F, L, 2)."""
         return (self.automatic & ~self.forbidden) | self.enforced
 
+    @property
+    def always(self) -> bool:
+        """Whether all limbs stand on every frame by automatic spans alone, and a run without these would store less."""
+        if self.alone is None or self.enforced.any() or self.forbidden.any():
+            return False
+        return bool(self.automatic.any(axis=-1).all() and not self.alone[1].any(axis=-1).all())
+
     def refuse_torn(self, where: str, bones: Sequence[str], first: int = 0) -> None:
         """Raise `ContactsError` where a part is both enforced and forbidden. `bones` names the feet, `first` is the
         number of the first frame.
@@ -166,8 +178,14 @@ class Marks:
                 f"{where}the {PARTS[part]} of {bones[leg]} is enforced and forbidden on frame {first + frame}"
             )
 
+    @property
+    def edits(self) -> Marks | None:
+        """The same marks without automatic contacts; None if nothing is enforced or forbidden."""
+        edited = self.enforced.any() or self.forbidden.any()
+        return replace(self, automatic=np.zeros_like(self.automatic)) if edited else None
+
     def compared(self, least: Mask, most: Mask, starts: Indices | None = None) -> Marks:
-        """The same marks with the contacts that a run without marks would store, `least` of them or `most`.
+        """The same marks with the contacts that a run without automatic ones would store, `least` of them or `most`.
 
         `starts` (F,) is the first frame of each frame's pose: of a held pose, the least is what is stored on all of its
         frames, and the most what is stored on any of them.
@@ -176,6 +194,15 @@ class Marks:
             first, pose = np.unique(starts, return_inverse=True)
             least, most = np.logical_and.reduceat(least, first)[pose], np.logical_or.reduceat(most, first)[pose]
         return replace(self, alone=(least, most))
+
+    def closed(self) -> Marks:
+        """The same marks of a loop: what is enforced or forbidden on the first frame or the last is so on both, which
+        are one pose.
+        """
+        enforced, forbidden = self.enforced.copy(), self.forbidden.copy()
+        for mask in (enforced, forbidden):
+            mask[[0, -1]] = mask[0] | mask[-1]
+        return replace(self, enforced=enforced, forbidden=forbidden & ~enforced)
 
     def held(self, starts: Indices) -> Marks:
         """The same marks, with what is enforced or forbidden on any frame of a held pose so on all of its frames.
@@ -188,11 +215,13 @@ class Marks:
         return replace(self, enforced=enforced, forbidden=forbidden)
 
     def standing_with(self, found: Mask) -> Mask:
-        """The contacts (F, L, 2) by the spans, as in `found` for stances that a run without marks would store alike."""
+        """The contacts (F, L, 2) by the spans; as in `found` for stances that a run without automatic ones would store
+        alike.
+        """
         standing = self.standing
         if self.alone is not None:
             least, most = self.alone
-            other = (least & ~standing) | (standing & ~most) | self.enforced
+            other = (least & ~standing) | (standing & ~most)
             # What people added to a stance, or joined it by, lies outside of what was found.
             for span in stances(found | standing):
                 if not other[span.rows].any():
@@ -219,9 +248,13 @@ class Marks:
         return Marks(change(self.automatic), change(self.enforced), change(self.forbidden), places, alone)
 
     def cut(self, frames: slice | Indices) -> Marks:
-        """The same marks on some of the frames. Places count from the first of these."""
-        first = int(np.arange(len(self.automatic))[frames][0])
-        places = tuple(replace(place, start=place.start - first, end=place.end - first) for place in self.places)
+        """The same marks on some of the frames. Places count from the first of these, and are repeated with their
+        frames.
+        """
+        rows = np.arange(len(self.automatic))[frames]
+        begins = np.append(0, np.flatnonzero(np.diff(rows) != 1) + 1)
+        spans = zip(rows[begins], begins, np.append(begins[1:], len(rows)), strict=True)
+        places = tuple(moved for span in spans for place in self.places if (moved := place.within(*map(int, span))))
         return self.each(lambda mask: mask[frames], places)
 
     def choose(self, limbs: Mask) -> Marks:

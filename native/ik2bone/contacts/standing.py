@@ -65,14 +65,16 @@ def feet_that_stand(clip: Clip, sole: Sole, mode: str, marks: Marks | None) -> C
     notes = (CARRIED,) if carried else () if contacts.any() else (NEVER,)
     if notes and not marks.enforced.any():
         contacts |= _low(clip, sole, heel) & ~contacts.any(axis=(0, 2))[:, None]
-        return _following(marks.standing_with(contacts) if mode == "STORED" else marks.applied(contacts, least), *notes)
+        wanted = marks.applied(contacts, least)
+        return _following(marks.standing_with(wanted) if mode == "STORED" else wanted, *notes)
+    wanted = marks.enforced if notes else marks.applied(contacts, least)
+    found = separate_spots(clip, wanted) | marks.enforced
     if mode == "STORED":
         # Runs do not store all frames on which feet are held. So the stances that nobody edited are taken as found
         # again.
-        stored = marks.enforced if notes else marks.standing_with(separate_spots(clip, contacts))
-        return _locked(stored, stored, stored & marks.standing, marks, stored & ~marks.enforced)
-    wanted = marks.enforced if notes else marks.applied(contacts, least)
-    return _locked(separate_spots(clip, wanted) | marks.enforced, wanted, marks.enforced, marks, contacts)
+        stored = marks.enforced if notes else marks.standing_with(found)
+        return _locked(stored, stored, stored & marks.standing, marks, contacts | (stored & ~marks.enforced))
+    return _locked(found, wanted, marks.enforced, marks, contacts)
 
 
 def separate_spots(clip: Clip, contacts: Mask) -> Mask:

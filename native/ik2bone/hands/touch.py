@@ -154,9 +154,8 @@ def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
     if (marks := settings.marks) is None:
         return touches
     either = marks.each(lambda mask: mask.any(axis=-1, keepdims=True))
-    if settings.contacts == "STORED":
-        return either.standing_with(touches[..., None])[..., 0]
-    return either.applied(touches[..., None], LEAST_CONTACT * fps)[..., 0]
+    wanted = either.applied(touches[..., None], LEAST_CONTACT * fps)
+    return (either.standing_with(wanted) if settings.contacts == "STORED" else wanted)[..., 0]
 
 
 def limb_lengths(clip: Clip) -> Array:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.choose import find_anchors
+from ..anchors.lying import as_on_level
 from ..arrays import Array, Mask
 from ..clip import Clip
 from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
@@ -25,7 +26,10 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
     """Return when feet stand on their soles, and their targets."""
     steady, still = steady_feet(clip)
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
-    feet = feet_that_stand(steady, sole, mode, settings.marks)
+    # Contacts of a clip that keeps to the ground already are found by heights over the ground.
+    level = as_on_level(steady, ground)
+    floor = sole if level is steady else replace(sole, floor=clip.floors[0])
+    feet = feet_that_stand(level, floor, mode, settings.marks)
     if feet.locked:
         targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, ride)
         grounded = any(anchor.found for anchor in targets.anchors)
