@@ -17,8 +17,8 @@ def find_armatures(context: Context) -> list[Object]:
     """The armatures that a run plants: the armature of the active object, then the other selected armatures.
 
     The armature of the active object is the object itself, one that deforms the object, or one parented under it. In
-    pose mode the posed armatures count as selected. A selected armature that plays nothing, for instance a prop, is left
-    out if others remain. If no armature is chosen in these ways, the only visible armature is planted.
+    pose mode the posed armatures count as selected. A selected armature that plays nothing, for instance a prop, is
+    left out if others remain. If no armature is chosen in these ways, the only visible armature is planted.
     """
     # The context has `objects_in_mode` only where there is a window.
     posed = getattr(context, "objects_in_mode", ())
