@@ -50,9 +50,9 @@ def rows_to_store(task: Task, spans: list[Span], rows: Rows, found: Rows, again:
     """The contacts to store after a run: those found, and what the run does not replace of the stored `rows`.
     `spans` are what the rows hold.
 
-    For feet of other limbs, and beyond the frames of the action, all stored contacts stay if the mode is STORED, else the
-    edited ones; for other limbs also if `again` is set. For the run's own feet the lifted contacts stay, and under ALWAYS
-    the pinned ones too.
+    For feet of other limbs, and beyond the frames of the action, all stored contacts stay if the mode is STORED, else
+    the edited ones; for other limbs also if `again` is set. For the run's own feet the lifted contacts stay, and under
+    ALWAYS the pinned ones too.
     """
     numbers = dict(zip((limb.foot for limb in task.body.limbs), task.body.numbers, strict=True))
     mode, first, last = task.options.contacts, int(task.whole[0]), int(task.whole[-1])
