@@ -146,7 +146,7 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
         if _is_silent(curve):
-            _wake(curve, unkeyed[channel.path][index], frames, bounds)
+            _wake(curve, unkeyed.get(channel.path, channel.values[0])[index], frames, bounds)
         fcurves.bake(curve, bounds)
         fcurves.keep_beside(curve, frames, values, bounds)
         fcurves.write(curve, frames, values, channel.rows)
