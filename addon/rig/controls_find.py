@@ -223,13 +223,15 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
 
     Rigify mutes one of the two constraints.
     """
-    solved = moving.armature.pose.bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
+    bones = moving.armature.pose.bones
+    solved = bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
     for constraint in solved.constraints if solved else ():
         pole, switch = getattr(constraint, "pole_subtarget", None), Switch(solved.name, constraint.name, True)
-        if pole:
+        thigh = _derived(line[0], "", "_ik")
+        if pole and pole in bones:
             yield Control(pole, "knee", moves=True, turns=False, switch=switch)
-        elif pole is not None:
-            yield Control(_derived(line[0], "", "_ik"), "knee", switch=switch)
+        elif pole == "" and thigh in bones:
+            yield Control(thigh, "knee", switch=switch)
 
 
 def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
