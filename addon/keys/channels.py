@@ -142,13 +142,14 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
     """Replace all keys between the first and the last frame by a key on every frame, or on the channel's `rows`.
 
     `bounds` are the first and last frame of the whole action. Modifiers are baked over the bounds. Values on whole
-    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there, and where corrections do not
-    fade, the neighbouring frames get keys too. Between `rows` the curve is smooth.
+    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there (a curve that users emptied or
+    muted has none, and is held), and where corrections do not fade, the neighbouring frames get keys too. Between
+    `rows` the curve is smooth.
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
         if _is_silent(curve):
-            _wake(curve, unkeyed[channel.path][index], frames, bounds)
+            _wake(curve, unkeyed.get(channel.path, channel.values[0])[index], frames, bounds)
         fcurves.bake(curve, bounds)
         fcurves.keep_beside(curve, frames, values, bounds)
         fcurves.write(curve, frames, values, channel.rows)

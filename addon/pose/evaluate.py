@@ -42,17 +42,41 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 @contextmanager
 def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
-    """A temporary scene that holds only these objects and has the time settings of the user's scene."""
-    scene = bpy.data.scenes.new(PRIVATE)
+    """A temporary scene that holds only these objects, with time and drivers as in the user's scene."""
+    scene, user = bpy.data.scenes.new(PRIVATE), bpy.context.scene
     try:
         for ob in objects:
             scene.collection.objects.link(ob)
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
-            setattr(scene.render, name, getattr(bpy.context.scene.render, name))
+            setattr(scene.render, name, getattr(user.render, name))
+        _copy_properties(bpy.context.view_layer, scene.view_layers[0])
+        _copy_properties(user, scene)
+        if user.animation_data:
+            actions.put(scene.animation_data_create(), actions.assignment_of(user.animation_data))
+        _hand_over(user, scene)
         yield scene
     finally:
+        _hand_over(scene, user)
         # `scenes.remove` crashes Blender 4.2 if there is no window, for instance in a script on a timer.
         bpy.data.batch_remove([scene])
+
+
+def _copy_properties(old: Any, new: Any) -> None:
+    """Copy custom properties."""
+    for name in set(old.keys()) - set(old.bl_rna.properties.keys()):
+        new[name] = old[name]
+
+
+def _hand_over(old: Scene, new: Scene) -> None:
+    """Make drivers that read the frame or a custom property of one scene read it of another one.
+
+    The frame and the animation of a scene are evaluated in its own dependency graph alone.
+    """
+    owners = (getattr(owner, "animation_data", None) for owner in bpy.data.user_map(subset=[old])[old])
+    variables = (variable for data in owners if data for curve in data.drivers for variable in curve.driver.variables)
+    for target in (target for variable in variables for target in variable.targets):
+        if target.id == old and target.data_path.startswith(("frame_current", "frame_float", "[")):
+            target.id = new
 
 
 def step_scene(scene: Scene, frame: int) -> Depsgraph:

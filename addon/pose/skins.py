@@ -143,7 +143,10 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
     rest.data, bones.pose_position = bones, "REST"
     copies = [body.copy() for body in bodies]
     for copy in copies:
-        copy.parent = rest if copy.parent == armature else copy.parent
+        if copy.parent == armature:
+            # Blender clears this matrix with every new parent.
+            inverse = copy.matrix_parent_inverse.copy()
+            copy.parent, copy.matrix_parent_inverse = rest, inverse
         for modifier in copy.modifiers:
             if modifier.type == "ARMATURE" and modifier.object == armature:
                 modifier.object = rest

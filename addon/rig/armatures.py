@@ -6,6 +6,7 @@ import numpy as np
 from bpy.types import Context, Object
 
 from ..ground.choose import deformers, is_under, shows_collection
+from ..keys import actions
 
 # The name of the context pointer with which a panel passes its armature to its buttons.
 HANDED = "ik2bone_armature"
@@ -16,7 +17,7 @@ def find_armatures(context: Context) -> list[Object]:
     """The armatures that a run plants: the armature of the active object, then the other selected armatures.
 
     The armature of the active object is the object itself, one that deforms the object, or one parented under it. In
-    pose mode the posed armatures count as selected. A selected armature without animation data, for instance a prop, is
+    pose mode the posed armatures count as selected. A selected armature that plays nothing, for instance a prop, is
     left out if others remain. If no armature is chosen in these ways, the only visible armature is planted.
     """
     # The context has `objects_in_mode` only where there is a window.
@@ -25,7 +26,7 @@ def find_armatures(context: Context) -> list[Object]:
     first = _of_active(context)
     chosen = list(dict.fromkeys(ob for ob in (first, *selected) if ob and ob.type == "ARMATURE"))
     if chosen:
-        return [ob for ob in chosen if ob in (first, *posed) or ob.animation_data] or chosen
+        return [ob for ob in chosen if ob in (first, *posed) or actions.played_by(ob)] or chosen
     visible = [ob for ob in _armatures() if ob.visible_get()]
     return visible if len(visible) == 1 else []
 

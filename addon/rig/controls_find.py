@@ -46,7 +46,8 @@ def _solver(moving: Moving, limb: Limb) -> Constraint | None:
     if len(found) != 1 or found[0][1] != wanted:
         return None
     solver = found[0][0]
-    is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget
+    bones = moving.armature.pose.bones
+    is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget in bones
     # With `use_rotation` the shin is turned too, and the end has neither the place nor the rotation of the target.
     return solver if is_ours and not solver.use_rotation else None
 
@@ -116,12 +117,13 @@ class _Solved:
 
     def _followed(self, name: str) -> list[str] | None:
         """The target bones of the constraints that turn a bone; None if the bone is moved in another way."""
-        bone, found = self.moving.armature.pose.bones[name], []
+        bones, found = self.moving.armature.pose.bones, []
+        bone = bones[name]
         for constraint in self.moving.active(bone):
             is_alone = constraint.type == "IK" and chain_of(bone, constraint) == [name]
             if not is_alone and constraint.type not in FOLLOWING:
                 return None
-            if constraint.target != self.moving.armature or not constraint.subtarget:
+            if constraint.target != self.moving.armature or constraint.subtarget not in bones:
                 return None
             found.append(constraint.subtarget)
         return found
@@ -142,7 +144,7 @@ class _Solved:
         for bone, constraint in self.moving.solvers():
             if bone.name not in self.limb.bones and constraint != self.solver:
                 target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
-                yield from line_of(self.moving.armature, target) if target else ()
+                yield from line_of(self.moving.armature, target) if target in self.moving.armature.pose.bones else ()
 
 
 def named_limbs(moving: Moving) -> list[Limb]:
@@ -221,13 +223,15 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
 
     Rigify mutes one of the two constraints.
     """
-    solved = moving.armature.pose.bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
+    bones = moving.armature.pose.bones
+    solved = bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
     for constraint in solved.constraints if solved else ():
         pole, switch = getattr(constraint, "pole_subtarget", None), Switch(solved.name, constraint.name, True)
-        if pole:
+        thigh = _derived(line[0], "", "_ik")
+        if pole and pole in bones:
             yield Control(pole, "knee", moves=True, turns=False, switch=switch)
-        elif pole is not None:
-            yield Control(_derived(line[0], "", "_ik"), "knee", switch=switch)
+        elif pole == "" and thigh in bones:
+            yield Control(thigh, "knee", switch=switch)
 
 
 def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:

@@ -2,6 +2,7 @@
 """Contacts as stored on actions and edited by users: reading them for a run, storing and changing them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..errors import Refusal, listed
 from ..keys.keyframes import Frames
 from ..rig.body import Body
 from . import records
+from .task import Task
 
 # Contact spans as plain data.
 Rows = list[dict[str, Any]]
@@ -44,22 +46,29 @@ def tell_strange(armature: Object, spans: list[Span], mode: str) -> Iterator[str
         yield f"contacts of {listed(strange)} were passed over: {armature.name} has no bones of these names"
 
 
-def rows_to_store(body: Body, spans: list[Span], rows: Rows, found: Rows, mode: str, again: bool) -> Rows:
-    """The contacts to store after a run: those found, and those of the stored `rows` that the run does not replace.
+def rows_to_store(task: Task, spans: list[Span], rows: Rows, found: Rows, again: bool) -> Rows:
+    """The contacts to store after a run: those found, and what the run does not replace of the stored `rows`.
     `spans` are what the rows hold.
 
-    For feet of other limbs all stored contacts stay if `again` is set or the mode is STORED, else the edited ones. For
-    the run's own feet the lifted contacts stay, and under ALWAYS the pinned ones too.
+    For feet of other limbs, and beyond the frames of the action, all stored contacts stay if the mode is STORED, else
+    the edited ones; for other limbs also if `again` is set. For the run's own feet the lifted contacts stay, and under
+    ALWAYS the pinned ones too.
     """
-    numbers = dict(zip((limb.foot for limb in body.limbs), body.numbers, strict=True))
+    numbers = dict(zip((limb.foot for limb in task.body.limbs), task.body.numbers, strict=True))
+    mode, first, last = task.options.contacts, int(task.whole[0]), int(task.whole[-1])
     wished = ("forbidden", "enforced") if mode == "ALWAYS" else ("forbidden",)
-    others = [row for row in rows if row["bone"] not in numbers]
-    others = [row for row in others if again or mode == "STORED" or row["state"] != "automatic"]
-    own = [
-        {"leg": numbers[span.bone], **row_of(span)} for span in spans if span.bone in numbers and span.state in wished
-    ]
+
+    def kept(span: Span, row: dict[str, Any]) -> Rows:
+        is_wish = mode == "STORED" or span.state != "automatic"
+        if span.bone not in numbers:
+            return [row] if is_wish or again else []
+        if span.state in wished:
+            return [{"leg": numbers[span.bone], **row_of(span)}]
+        return _cut(row, replace(span, start=first, end=last)) if is_wish else []
+
     placed = [span for span in spans if span.state == "enforced" and span.place]
-    return [*others, *(row | _place_of(row, placed) for row in found), *own]
+    left = [part for span, row in zip(spans, rows, strict=True) for part in kept(span, row)]
+    return [*(row | _place_of(row, placed) for row in found), *left]
 
 
 def _place_of(row: dict[str, Any], placed: list[Span]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def set_aside(keep: Keep, layer: Layer) -> None:
 def remove(layer: Layer) -> None:
     """Remove the tracks and actions of a layer that was set aside."""
     tracks, home = layer.tracks, layer.home
-    made = [strip.action for track in tracks for strip in track.strips]
+    made = {strip.action for track in tracks for strip in track.strips}
     for track in [*tracks, *([home] if home else [])]:
         layer.data.nla_tracks.remove(track)
     for action in made:

@@ -169,9 +169,7 @@ class Output(ABC):
     ) -> records.Record:
         """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
         return self.new_record(source, channels) | {
-            "contacts": rows_to_store(
-                self.task.body, self.spans, self.rows or [], found, self.options.contacts, self.again
-            ),
+            "contacts": rows_to_store(self.task, self.spans, self.rows or [], found, self.again),
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
         }

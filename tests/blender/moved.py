@@ -45,7 +45,11 @@ def curve_of(walker, bone, name, index):
 def key(owner, name, values):
     """Key a property on three frames: the first value, the second, and the first again."""
     for frame, value in zip((FRAMES[0], FRAMES[30], FRAMES[-1]), (*values, values[0]), strict=True):
-        setattr(owner, name, value)
+        # A custom property is named by its path.
+        if name.startswith("["):
+            owner[name[2:-2]] = value
+        else:
+            setattr(owner, name, value)
         owner.keyframe_insert(name, frame=frame)
 
 

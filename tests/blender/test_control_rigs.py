@@ -180,6 +180,15 @@ def test_what_no_profile_explains_is_refused(bpy, slope, change, sentence):
     refused(bpy, sentence)
 
 
+def test_a_target_bone_that_was_removed_matters_only_on_the_limb_that_it_moved(bpy, slope):
+    walker = control_rig.make_ik_walker(bpy)
+    with biped.editing(bpy, walker) as bones:
+        bones.remove(bones["foot_ik.L"])
+    refused(bpy, "bone thigh.L is moved by inverse kinematics on shin.L")
+    plant(bpy, bones="foot.R")
+    assert record_of(walker)["report"]["after"]["drift"] < 0.001
+
+
 def test_a_target_that_is_another_object_is_refused(bpy, slope):
     walker = control_rig.make_ik_walker(bpy)
     empty = biped.make_empty(bpy, "Target")

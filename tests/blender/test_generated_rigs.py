@@ -30,6 +30,15 @@ def test_legs_that_rigify_generates_are_planted(bpy, hill, kind):
     assert (report["feet"][0]["controls"][0], report["feet"][0]["controls"][-1]) == keyed
 
 
+def test_generated_legs_are_planted_without_the_poles_that_they_do_not_use(bpy, hill):
+    rig = control_rig.make_rigify_walker(bpy)
+    with biped.editing(bpy, rig) as bones:
+        for side in SIDES:
+            bones.remove(bones[f"thigh_ik_target.{side}"])
+    plant(bpy)
+    assert stood(bpy, rig, -RISE)[0] < 1e-3 * control_rig.rigify_leg(rig)
+
+
 def test_stretch_of_generated_legs_is_told(bpy, hill):
     rig = control_rig.make_rigify_walker(bpy)
     plant(bpy)

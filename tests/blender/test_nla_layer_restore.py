@@ -54,6 +54,18 @@ def test_restore_from_the_tweak_mode_of_the_layer_too(bpy, walker, slope):
     np.testing.assert_array_equal(poses(bpy, walker), before)
 
 
+@pytest.mark.parametrize("leaves", [lambda bpy: bpy.ops.ik2bone.restore(), plant])
+def test_a_layer_goes_together_with_strips_that_users_made_of_it(bpy, walker, slope, leaves):
+    plant(bpy, **LAYER)
+    data = walker.animation_data
+    over = data.nla_tracks[-1].strips[0]
+    double = data.nla_tracks.new().strips.new("Double", 1, over.action)
+    if hasattr(double, "action_slot"):
+        double.action_slot = over.action_slot
+    leaves(bpy)
+    assert not data.nla_tracks and data.action.name.startswith("walk") and "walk.layer" not in bpy.data.actions
+
+
 @pytest.mark.parametrize("plays", [None, "other"])
 def test_restore_removes_a_layer_whose_source_was_deleted(bpy, walker, slope, plays):
     plant(bpy, **LAYER)

@@ -108,6 +108,22 @@ def test_planting_twice_equals_planting_once(bpy, walker, slope, given):
     assert twice == once
 
 
+@pytest.mark.parametrize("given", [{}, {"frame_range": "CUSTOM", "frame_start": 9, "frame_end": 40}])
+@pytest.mark.parametrize(
+    "change", [lambda curve: curve.keyframe_points.clear(), lambda curve: setattr(curve, "mute", True)]
+)
+def test_curves_that_were_emptied_or_muted_after_planting_are_written_again(bpy, walker, slope, given, change):
+    plant(bpy)
+    frames = range(given.get("frame_start", 1), given.get("frame_end", 61) + 1)
+    once = values_of(walker, frames)
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        if "thigh" in curve.data_path or curve.data_path.endswith("location"):
+            change(curve)
+    plant(bpy, **given)
+    assert values_of(walker, frames) == once
+    assert not any(curve.mute for curve in fingerprint.curves_of(walker.animation_data.action))
+
+
 def test_planting_after_restoring_rewrites_the_same_planted_action(bpy, walker, slope):
     plant(bpy)
     once = fingerprint.of_action(walker.animation_data.action)

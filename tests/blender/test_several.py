@@ -82,12 +82,16 @@ def test_selected_armatures_are_planted_though_the_active_object_is_the_ground(b
     assert [armature.animation_data.action.name for armature in pair] == ["walk.planted", "stroll.planted"]
 
 
-def test_a_selected_prop_that_plays_nothing_keeps_nobody_from_being_planted(bpy, pair):
+@pytest.mark.parametrize("has_driver", [False, True])
+def test_a_selected_prop_that_plays_nothing_keeps_nobody_from_being_planted(bpy, pair, has_driver):
     prop = bpy.data.objects.new("Prop", bpy.data.armatures.new("Prop"))
     bpy.context.collection.objects.link(prop)
+    if has_driver:
+        # Then the prop has animation data, but no action.
+        prop.driver_add("location", 0)
     _choose(bpy, pair[1], prop, pair[1])
     plant(bpy)
-    assert pair[1].animation_data.action.name == "stroll.planted" and prop.animation_data is None
+    assert pair[1].animation_data.action.name == "stroll.planted"
 
 
 def test_a_context_that_names_another_active_object_plants_that(bpy, pair):

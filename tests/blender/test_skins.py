@@ -96,6 +96,34 @@ def test_a_shoe_carried_by_the_foot_bone_counts(bpy, walker, slope) -> None:
         assert_booted(foot)
 
 
+@pytest.mark.parametrize("kind", ["BONE", "ARMATURE", "OBJECT"])
+def test_a_shoe_that_was_parented_where_it_is_counts(bpy, walker, slope, kind) -> None:
+    walker.location, walker.rotation_euler = (0.4, -0.3, 0.1), (0.0, 0.0, 0.5)
+    walker.data.pose_position = "REST"
+    bpy.context.view_layer.update()
+    for side in SIDES:
+        shoe = boot(bpy, walker, side)
+        shoe.matrix_world = walker.matrix_world
+        bpy.context.view_layer.update()
+        _select(bpy, walker, shoe)
+        if kind != "OBJECT":
+            shoe.modifiers.clear()
+        walker.data.bones.active = walker.data.bones[f"foot.{side}"]
+        bpy.ops.object.parent_set(type=kind)
+        assert shoe.parent == walker and shoe.matrix_parent_inverse.translation.length > 0.1
+    walker.data.pose_position = "POSE"
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+
+
+def _select(bpy, *objects):
+    """Select only these objects; the first one is active."""
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob in objects)
+    bpy.context.view_layer.objects.active = objects[0]
+
+
 def test_a_scaled_character_has_its_soles_scaled(bpy, walker) -> None:
     from biped import make_slope
 

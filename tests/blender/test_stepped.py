@@ -207,6 +207,27 @@ def test_frames_are_stepped_where_curves_do_not_tell_all(bpy, addon, walker, cha
     assert error(bpy, walker, sample) < SINGLE
 
 
+@pytest.mark.parametrize(
+    ("reads", "path"), [("SCENE", "frame_current"), ("SCENE", '["up"]'), ("ACTIVE_SCENE", '["up"]')]
+)
+@pytest.mark.parametrize("bone", [None, "hips"])
+def test_drivers_that_read_the_scene_are_followed(bpy, addon, walker, reads, path, bone):
+    scene = bpy.context.scene
+    scene["up"] = 0.0
+    key(scene, '["up"]', [0.0, 30.0])
+    driver = (walker.pose.bones[bone] if bone else walker).driver_add("location", 0).driver
+    variable, driver.expression = driver.variables.new(), "var / 50"
+    target = variable.targets[0]
+    if reads == "SCENE":
+        target.id_type, target.id = "SCENE", scene
+    else:
+        variable.type, target.context_property = "CONTEXT_PROP", reads
+    target.data_path = path
+    assert error(bpy, walker, sampled(addon, walker)) < SINGLE
+    assert target.id == (scene if reads == "SCENE" else None)
+    assert bpy.data.scenes.keys() == [scene.name]
+
+
 def test_frames_are_stepped_under_a_handler(bpy, addon, walker):
     def move(scene, *_):
         walker.pose.bones["thigh.L"].location.x = 0.01 * scene.frame_current

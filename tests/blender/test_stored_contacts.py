@@ -182,6 +182,18 @@ def test_contacts_are_kept_in_place_too(bpy, walker, slope):
         assert np.ptp(toes, axis=0).max() < 1e-4
 
 
+@pytest.mark.parametrize("mode", ["AUTO", "STORED"])
+def test_what_is_pinned_beyond_the_action_is_kept_for_when_that_gets_longer(bpy, walker, slope, mode):
+    plant(bpy)
+    wish = Span("foot.L", "ball", biped.LAST - 3, biped.LAST + 20, "enforced")
+    add(walker.animation_data.action, wish)
+    for _ in range(2):
+        plant(bpy, contacts=mode)
+        pinned = [span for span in spans_on(walker.animation_data.action, "enforced") if span.start >= wish.start]
+        assert [(span.bone, span.part) for span in pinned] == 2 * [(wish.bone, wish.part)]
+        assert [(span.start, span.end) for span in pinned] == [(wish.start, FRAMES[-1]), (FRAMES[-1] + 1, wish.end)]
+
+
 def test_stored_contacts_are_refused_where_there_are_none(bpy, walker, slope):
     refused(bpy, "no contacts are stored for foot.L, foot.R of Walker", contacts="STORED")
     walker.animation_data.action["ik2bone"] = write_spans([Span("tail", "ball", 5, 12)])
