@@ -180,6 +180,15 @@ def test_hips_come_down_no_farther_than_they_may() -> None:
         assert under.max() == pytest.approx(drop * CLIP.leg, abs=1e-4)
 
 
+def test_legs_reach_shortly_before_a_figure_lands() -> None:
+    # In the air both feet are drawn down by the ground, lower than where they land.
+    lands, low = np.arange(CLIP.frames) >= 60, np.where(np.arange(CLIP.frames) < 60, -0.2, -0.05)
+    targets, standing = Targets.of(CLIP).moved(low[:, None, None] * CLIP.up), np.stack([lands, lands], axis=1)
+    offset = hips_offset(CLIP, targets, standing, np.zeros(2, bool), np.zeros(standing.shape))
+    length = np.linalg.norm(targets.ankle - CLIP.hip - offset[:, None], axis=-1)
+    assert (length <= own_reach(CLIP) + 1e-6)[57:60].all()
+
+
 def test_hips_that_come_down_for_a_moment_do_not_go_on_coming_down_towards_the_end_of_the_clip() -> None:
     # Feet that stand far apart on two frames, seven frames after the first.
     aside, standing = np.zeros((CLIP.frames, 2, 3)), np.ones((CLIP.frames, 2), bool)
