@@ -10,26 +10,28 @@ from .clip import Clip
 from .curves import odd_window, smooth_between, smooth_cover
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
 from .reach import height_and_level, own_reach, pitched
-from .rotations import length_of, level_part
+from .rotations import dot, length_of, level_part
 from .settings import DEEPEST
 from .targets.blend import Targets
 
 # Changes of the ground that are faster than this (s) do not move the hips up or down, unless legs do not reach.
-# Measured on 324 runs of the bench: with 0.196 one knee pops by 10.01 degrees, and with 0.193 the pelvis accelerates by
-# 2 % more.
+# Measured on 324 runs of the bench: with 0.18 the pelvis accelerates by 15 % more, and with 0.21 the straighter knee
+# bends by 0.3 degrees more on the mean.
 SLOW = 0.194
 # The same time for level shifts of the hips: about that of a step. They may be slower, because the height of the hips
 # alone lets legs reach.
 FOLLOW = 0.4
-# On a slope the hips shift by this share of the way that would bring them as squarely over the slope as they were over
-# the level floor. On a slope of 15 degrees they shift by 0.1 leg. With 0.35, the straighter knee bends by 0.03 degrees
-# more on the mean of 324 runs of the bench. People lean by only a part of the slope (Leroux, Fung and Barbeau, 2002),
-# so legs take most of it.
-LEAN = 0.4
-# Hips rise above the mean rise of the ground by no more than this times the greatest distance that an ankle is moved
+# A level move of the hips counts as much as this share of it in the length of an upright leg, so that hips do not go
+# far aside where legs cannot keep their lengths. Measured on 324 runs of the bench: with 0.25 the straighter knee bends
+# by 0.15 degrees less on the mean, and hips move 0.0065 leg lengths farther; with 0.4 it bends by 0.08 degrees more.
+PRICE = 1.0 / 3.0
+# Hips rise above the mean rise of the ankles by no more than this times the greatest distance that an ankle is moved
 # beyond that mean rise. Legs within 63 degrees of upright ask for less, but legs that lie may ask for any height. Of
 # 324 runs of the bench the limit takes effect only in those of a dash.
 GAIN = 2.0
+# The legs of a figure that lands reach the ground this time (s) before their feet stand, so that feet do not drop on
+# it. Measured on hops down a slope: a foot pops by 0.037 leg lengths, and by 0.041 without.
+LANDING = 0.05
 # The number of rounds in which hips come down farther where the knees of standing legs would straighten and bend again
 # more suddenly than in the clip. After two, seven of 153 runs of the bench have a knee that pops by 10.3 to 10.9
 # degrees; after three, none of these seven.
@@ -37,46 +39,33 @@ EASINGS = 3
 
 
 def hips_offset(
-    clip: Clip,
-    targets: Targets,
-    standing: Mask,
-    follows: Mask,
-    early: Array,
-    deepest: float = DEEPEST,
-    leans: bool = True,
-    wanted: Mask | None = None,
+    clip: Clip, targets: Targets, standing: Mask, follows: Mask, early: Array, deepest: float = DEEPEST
 ) -> Array:
     """The translation (F, 3) of the hips: level with feet that stand elsewhere, then up or down so that legs reach.
 
-    Hips rise with the mean rise of the ground under the feet. They rise farther if the straighter leg would otherwise
-    be more bent than in the clip, unless that leg lies rather than stands. Only legs that are `standing` (F, L) ask for
-    reach: a swinging foot is drawn to its hip joint instead. `follows` (L,) are the legs that follow the ground without
-    an anchor; their knees are eased less. As toe-off nears, heels may rise by `early` (F, L) radians before the hips
-    come down. Hips come down to no more than `deepest` leg lengths below the mean rise of the
-    ground; what is then missing stays out of reach. If the body `leans`, slopes tilt it. `wanted` (F, L) are the
-    contacts that users enforce, by default none.
+    Hips rise as the ankles do on the mean, with the ground under the feet and with the turn of these feet. They rise
+    farther if the straighter leg would otherwise be more bent than in the clip, unless that leg lies rather than
+    stands. Only legs that are `standing` (F, L) ask for reach: a swinging foot is drawn to its hip joint instead.
+    `follows` (L,) are the legs that follow the ground without an anchor; their knees are eased less. As toe-off nears,
+    heels may rise by `early` (F, L) radians before the hips come down. Hips come down to no more than `deepest` leg
+    lengths below the mean rise of the ground; what is then missing stays out of reach.
     """
-    wanted = np.zeros_like(standing) if wanted is None else wanted
-    level = _level_offset(clip, targets, standing, LEAN * leans, wanted)
-    targets, rise = targets.moved(-level[:, None]), targets.rise.mean(axis=1)
-    raised = pitched(clip, targets, early) if early.any() else targets
-    over, aside = height_and_level(clip, np.stack([targets.ankle, raised.ankle]))
-    lowest = rise - deepest * clip.leg
+    ground, raised = targets.rise.mean(axis=1), pitched(clip, targets, early) if early.any() else targets
+    rise = ground + ((targets.ankle - targets.ball - targets.to_ankle) @ clip.up).mean(axis=1)
+    ankles = np.stack([targets.ankle, raised.ankle])
+    level = _level_offset(clip, ankles, _mean_way(clip, targets, standing), standing, rise)
+    ankles -= level[:, None]
+    over, aside = height_and_level(clip, ankles)
+    wish, lowest = _wished(clip, ankles[0], rise), ground - deepest * clip.leg
     # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
     bound = smooth_cover(lowest, odd_window(SLOW, clip.fps))
-
-    def heights(reach: Array, side: Array | float = 1.0) -> Array:
-        # The heights of the hips (2, F, L) at which legs stretched to `reach` have their ankles in place: with heels as
-        # they are, and with raised heels.
-        return over + side * np.sqrt(np.maximum(reach**2 - aside, 0.0))
-
-    # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
-    side = np.sign((clip.hip - clip.ankle) @ clip.up)
-    wish = _wished(clip, targets, rise, heights(straightest(clip), side)[0].min(axis=1))
+    reaching = standing | _lands(standing, round(LANDING * clip.fps)) & ~follows
 
     def height_within(reach: Array) -> Array:
-        highs = np.where(standing, heights(reach).max(axis=0), np.inf)
-        return _smooth_under(np.maximum(highs.min(axis=1), bound), wish, lowest, clip.fps)
+        # Legs stretched to `reach` have their ankles in place with heels as they are, or with raised heels.
+        highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
+        ceiling = np.where(reaching, highs, np.inf).min(axis=1)
+        return _smooth_under(np.maximum(ceiling, bound), wish, lowest, clip.fps)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
     first = height = height_within(own)
@@ -85,11 +74,18 @@ def hips_offset(
         # that they do not ask for still lower hips.
         under, last = np.where(standing, height[:, None], first[:, None]), reach
         hip = clip.hip + under[..., None] * clip.up
-        reach = eased_reach(clip, targets.ankle - hip, own, sudden)
+        reach = eased_reach(clip, ankles[0] - hip, own, sudden)
         if (reach == last).all():
             break
         height = height_within(reach)
     return level + height[:, None] * clip.up
+
+
+def _lands(standing: Mask, count: int) -> Mask:
+    """Whether each leg (F, L) of a figure in the air comes to be `standing` (F, L) within a `count` of frames."""
+    time = np.arange(len(standing))[:, None]
+    following = np.minimum.accumulate(np.where(standing, time, 2 * len(standing))[::-1])[::-1]
+    return (following - time <= count) & ~standing.any(axis=1, keepdims=True)
 
 
 def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Array:
@@ -99,38 +95,50 @@ def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Arr
     return height if (height >= lowest).all() else smooth_between(wish, fps, SLOW, lowest, ceiling)
 
 
-def _wished(clip: Clip, targets: Targets, rise: Array, straight: Array) -> Array:
-    """The heights (F,) that hips take if legs reach: at least the mean `rise` (F,) of the ground, and up to `straight`
-    (F,), where the straighter leg is as straight as in the clip. See GAIN.
+def _wished(clip: Clip, ankle: Array, rise: Array) -> Array:
+    """The heights (F,) that hips take if legs reach: at least the mean `rise` (F,) of the ankles (F, L, 3), and up to
+    where the straighter leg is as straight as in the clip. See GAIN.
     """
-    moved = targets.ankle - clip.ankle - rise[:, None, None] * clip.up
-    return np.maximum(rise, np.minimum(straight, rise + GAIN * length_of(moved).max(axis=1)))
+    over, aside = height_and_level(clip, ankle)
+    # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
+    side = np.sign((clip.hip - clip.ankle) @ clip.up)
+    straight = (over + side * np.sqrt(np.maximum(straightest(clip) ** 2 - aside, 0.0))).min(axis=1)
+    moved = length_of(ankle - clip.ankle - rise[:, None, None] * clip.up)
+    return np.maximum(rise, np.minimum(straight, rise + GAIN * moved.max(axis=1)))
 
 
-def _level_offset(clip: Clip, targets: Targets, standing: Mask, lean: float, wanted: Mask) -> Array:
-    """Level translation (F, 3) of the hips: they follow feet that stand elsewhere than in the clip, and shift by a
-    share `lean` of the tilt of the feet, which comes from the slope and from heels that lie higher than balls.
+def _mean_way(clip: Clip, targets: Targets, standing: Mask) -> Array:
+    """How far (F, 3) `standing` feet (F, L) are moved level from where they are in the clip, on the mean."""
+    ways = np.where(standing[..., None], level_part(targets.ball - clip.ball, clip.up), 0.0)
+    return ways.sum(axis=1) / np.maximum(standing.sum(axis=1, keepdims=True), 1)
 
-    Only `standing` feet (F, L) count. The translation goes smoothly from one stance to the next, and does not change
-    before the first stance and after the last.
+
+def _level_offset(clip: Clip, ankles: Array, way: Array, standing: Mask, rise: Array) -> Array:
+    """Level translation (F, 3) of the hips: along the mean `way` (F, 3) of standing feet, and from there so that legs
+    keep their lengths.
+
+    Only `standing` legs (F, L) count, with `ankles` (2, F, L, 3) as they are and with raised heels, whose mean rise is
+    `rise` (F,). The translation goes smoothly from one stance to the next, and does not change before the first stance
+    and after the last.
     """
-    ways = level_part(targets.ball - clip.ball + lean * clip.leg * _tilt(clip, targets, wanted), clip.up)
-    total = np.where(standing[..., None], ways, 0.0).sum(axis=1)
+    over = way + _wished(clip, ankles[0] - way[:, None], rise)[:, None] * clip.up
+    total = way + _shift(clip, ankles - clip.hip - over[:, None], standing)
     if not total.any():
-        return np.zeros_like(total)
-    known, count = np.flatnonzero(standing.any(axis=1)), standing.sum(axis=1, keepdims=True)
-    wish = [np.interp(np.arange(clip.frames), known, column) for column in (total[known] / count[known]).T]
+        return total
+    known = np.flatnonzero(standing.any(axis=1))
+    wish = [np.interp(np.arange(clip.frames), known, column) for column in total[known].T]
     return smooth_between(np.stack(wish, axis=1), clip.fps, FOLLOW)
 
 
-def _tilt(clip: Clip, targets: Targets, wanted: Mask) -> Array:
-    """The directions (F, L, 3) in which feet would look up that looked straight up before the turn of their target.
+def _shift(clip: Clip, lines: Array, standing: Mask) -> Array:
+    """The level shift (F, 3) of the hips by which `standing` legs (F, L) are about as long as in the clip.
 
-    Where a contact is `wanted` (F, L), the turn also takes out the clip's own tilt of the foot: only the slope counts.
+    `lines` (2, F, L, 3) go from hip joints to ankles, with heels as they are and raised. A shift x makes a leg shorter
+    by x @ level / length. It has the least squares of what lengths are off by after it, and of its PRICE.
     """
-    tilt = targets.turn @ clip.up
-    for anchor in targets.anchors:
-        rows = slice(anchor.stance.start, anchor.stance.end), anchor.stance.leg
-        if wanted[rows].any():
-            tilt[rows] = anchor.turns(rows[0]) @ clip.up
-    return tilt
+    lengths, own, level = length_of(lines), clip.stretch, level_part(lines[0], clip.up)
+    # A heel that rises may give its leg any length between these two.
+    longer = np.minimum(np.maximum(own, lengths.min(axis=0)), lengths.max(axis=0)) - own
+    weight = dot(level, level) + (PRICE * (lines[0] @ clip.up)) ** 2
+    ways = np.where(standing[..., None], (longer * lengths[0])[..., None] * level, 0.0).sum(axis=1)
+    return ways / np.maximum(np.where(standing, weight, 0.0).sum(axis=1, keepdims=True), 1e-300)

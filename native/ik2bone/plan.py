@@ -308,16 +308,12 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: 
     legs = ~clip.hands
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
-    wanted = settings.enforced(held.contacts).any(axis=-1)[:, legs]
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
         ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
-    # With 'ALWAYS' the turn of a foot also takes out its tilt in the clip, and so does not show the slope.
-    leans = settings.direction == "DOWN" and not settings.always(clip.frames)
-    feet = held.targets, held.standing, ~held.locked
-    return ride + hips_offset(clip, *feet, early, settings.max_drop, leans, wanted)
+    return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, early, settings.max_drop)
 
 
 def _beyond(clip: Clip, offset: Array, hips: Array) -> Array:
