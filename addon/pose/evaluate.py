@@ -49,10 +49,14 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
             scene.collection.objects.link(ob)
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(scene.render, name, getattr(user.render, name))
+        scene.frame_start, scene.frame_end = user.frame_start, user.frame_end
         _copy_properties(bpy.context.view_layer, scene.view_layers[0])
         _copy_properties(user, scene)
         if user.animation_data:
-            actions.put(scene.animation_data_create(), actions.assignment_of(user.animation_data))
+            data = scene.animation_data_create()
+            actions.put(data, actions.assignment_of(user.animation_data))
+            for driver in user.animation_data.drivers:
+                data.drivers.from_existing(src_driver=driver)
         _hand_over(user, scene)
         yield scene
     finally:

@@ -9,6 +9,7 @@ import biped
 import pytest
 import scene as scenes
 from moved import (
+    FRAMES,
     SINGLE,
     add_track,
     constrain,
@@ -208,13 +209,18 @@ def test_frames_are_stepped_where_curves_do_not_tell_all(bpy, addon, walker, cha
 
 
 @pytest.mark.parametrize(
-    ("reads", "path"), [("SCENE", "frame_current"), ("SCENE", '["up"]'), ("ACTIVE_SCENE", '["up"]')]
-)
+    ("reads", "path"),
+    [
+        ("SCENE", "frame_current"), ("SCENE", '["up"]'), ("SCENE", '["driven"]'),
+        ("ACTIVE_SCENE", '["up"]'), ("ACTIVE_SCENE", "frame_end"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("bone", [None, "hips"])
 def test_drivers_that_read_the_scene_are_followed(bpy, addon, walker, reads, path, bone):
     scene = bpy.context.scene
-    scene["up"] = 0.0
+    scene["up"], scene["driven"], scene.frame_end = 0.0, 0.0, FRAMES[-1]
     key(scene, '["up"]', [0.0, 30.0])
+    drive(scene, '["driven"]')
     driver = (walker.pose.bones[bone] if bone else walker).driver_add("location", 0).driver
     variable, driver.expression = driver.variables.new(), "var / 50"
     target = variable.targets[0]
