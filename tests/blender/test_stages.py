@@ -194,6 +194,21 @@ def test_a_run_ends_before_the_source_is_restored(bpy, walker, slope, half_run, 
     assert restored
 
 
+def test_a_run_ends_before_a_file_is_saved(bpy, walker, slope, half_run, tmp_path):
+    """Else the file would hold what the run has set aside, and drivers that read a scene which is soon gone."""
+    variable = walker.driver_add("location", 0).driver.variables.new()
+    variable.targets[0].id_type, variable.targets[0].data_path = "SCENE", "frame_current"
+    variable.targets[0].id = bpy.context.scene
+    for share in SHARES:
+        half_run(share)
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "walk.blend"))
+        walker = bpy.data.objects["Walker"]
+        assert [action.name for action in bpy.data.actions] == ["walk"]
+        assert walker.animation_data.drivers[0].driver.variables[0].targets[0].id == bpy.context.scene
+        assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+
+
 def test_a_run_that_something_else_ended_stays_so(bpy, addon):
     kind, event = addon("ui.operators").IK2BONE_OT_plant_feet, SimpleNamespace(type="TIMER")
     assert kind.modal(SimpleNamespace(), bpy.context, event) == {"CANCELLED"}
