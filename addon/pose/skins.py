@@ -142,7 +142,7 @@ def _is_body(ob: Object, armature: Object) -> bool:
 
 def bone_shapes_of(armature: Object) -> set[Object]:
     """The objects that are custom shapes of the armature's bones."""
-    return {bone.custom_shape for bone in armature.pose.bones if bone.custom_shape}
+    return {bone.custom_shape for bone in armature.pose.bones} - {None}
 
 
 @contextmanager
