@@ -212,7 +212,7 @@ def test_frames_are_stepped_where_curves_do_not_tell_all(bpy, addon, walker, cha
 @pytest.mark.parametrize(
     ("context", "path"),
     [
-        (None, "frame_current"), (None, '["up"]'), (None, '["driven"]'),
+        (None, "frame_current"), (None, '["up"]'), (None, '["driven"]'), (None, "audio_volume"),
         ("ACTIVE_SCENE", '["up"]'), ("ACTIVE_SCENE", "frame_end"),
     ],
 )  # fmt: skip
@@ -221,6 +221,7 @@ def test_drivers_that_read_the_scene_are_followed(bpy, addon, walker, context, p
     scene = bpy.context.scene
     scene["up"], scene["driven"], scene.frame_end = 0.0, 0.0, FRAMES[-1]
     key(scene, '["up"]', [0.0, 30.0])
+    key(scene, "audio_volume", [0.0, 1.0])
     drive(scene, '["driven"]')
     target = drive_by_scene(walker.pose.bones[bone] if bone else walker, "location", scene, path, 0, context)
     assert error(bpy, walker, sampled(addon, walker)) < SINGLE
