@@ -42,7 +42,9 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 @contextmanager
 def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
-    """A temporary scene that holds only these objects, with time and drivers as in the user's scene."""
+    """A temporary scene that holds only these objects, with time, custom properties, action and drivers as in the
+    user's scene. NLA tracks of that scene itself are not followed.
+    """
     scene, user = bpy.data.scenes.new(PRIVATE), bpy.context.scene
     try:
         for ob in objects:
