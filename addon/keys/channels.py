@@ -142,12 +142,14 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
     """Replace all keys between the first and the last frame by a key on every frame, or on the channel's `rows`.
 
     `bounds` are the first and last frame of the whole action. Modifiers are baked over the bounds. Values on whole
-    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there (a curve that users emptied or
-    muted has none, and is held), and where corrections do not fade, the neighbouring frames get keys too. Between
-    `rows` the curve is smooth.
+    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there. Of the curves of an earlier run,
+    those that users muted keep their keys, and those that they emptied are held. Where corrections do not fade, the
+    neighbouring frames get keys too. Between `rows` the curve is smooth.
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
+        if channel.path not in unkeyed:
+            fcurves.unmute(curve)
         if _is_silent(curve):
             _wake(curve, unkeyed.get(channel.path, channel.values[0])[index], frames, bounds)
         fcurves.bake(curve, bounds)
@@ -157,7 +159,8 @@ def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, i
 
 def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) -> None:
     """Unmute and empty a silent curve, and key its `value` so far beside the frames, where the action goes on there."""
-    fcurves.silence(curve)
+    fcurves.clear(curve)
+    fcurves.unmute(curve)
     around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
     if len(around):
         fcurves.write(curve, around, np.full(len(around), value))

@@ -82,7 +82,7 @@ def span(curve: FCurve) -> tuple[float, float]:
 
 def copy(source: FCurve, target: FCurve) -> None:
     """Make the curve `target` equal to `source`, a curve of the same property in another action."""
-    _clear(target)
+    clear(target)
     keys = read(source)
     _replace(target, keys)
     if source.sampled_points:
@@ -116,7 +116,7 @@ def set_properties(owner: bpy_struct, values: Mapping[str, Any]) -> None:
         setattr(owner, name, value)
 
 
-def _clear(curve: FCurve) -> None:
+def clear(curve: FCurve) -> None:
     """Remove keys, samples and modifiers."""
     if curve.sampled_points:
         curve.convert_to_keyframes(0, 1)
@@ -182,9 +182,8 @@ def goes_on(curve: FCurve) -> bool:
     return curve.extrapolation == "LINEAR" or _is_modified(curve)
 
 
-def silence(curve: FCurve) -> None:
-    """Empty a curve, and unmute it and its group; the group's other curves are muted one by one instead."""
-    _clear(curve)
+def unmute(curve: FCurve) -> None:
+    """Unmute a curve and its group; the group's other curves are muted one by one instead."""
     if is_muted(curve) and not curve.mute:
         for other in curve.group.channels:
             other.mute = True

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import bpy
 import numpy as np
-from bpy.types import Depsgraph, Object, PoseBone, Scene
+from bpy.types import AnimData, Depsgraph, Object, PoseBone, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.rotations import move_points
 from numpy.typing import NDArray
@@ -42,18 +42,21 @@ def stepping(armature: Object) -> Iterator[Callable[[int], Object]]:
 
 @contextmanager
 def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
-    """A temporary scene that holds only these objects, with time and drivers as in the user's scene."""
+    """A temporary scene that holds only these objects, with time, custom properties, action and drivers as in the
+    user's scene. NLA tracks of that scene itself are not followed.
+    """
     scene, user = bpy.data.scenes.new(PRIVATE), bpy.context.scene
     try:
         for ob in objects:
             scene.collection.objects.link(ob)
         for name in ("fps", "fps_base", "frame_map_old", "frame_map_new"):
             setattr(scene.render, name, getattr(user.render, name))
+        scene.frame_start, scene.frame_end = user.frame_start, user.frame_end
         _copy_properties(bpy.context.view_layer, scene.view_layers[0])
         _copy_properties(user, scene)
-        if user.animation_data:
-            actions.put(scene.animation_data_create(), actions.assignment_of(user.animation_data))
-        _hand_over(user, scene)
+        animated = _copy_animation(user.animation_data, scene) if user.animation_data else ()
+        # Handlers may set custom properties on every frame.
+        _hand_over(user, scene, ("frame_current", "frame_float", "[", *animated))
         yield scene
     finally:
         _hand_over(scene, user)
@@ -67,15 +70,24 @@ def _copy_properties(old: Any, new: Any) -> None:
         new[name] = old[name]
 
 
-def _hand_over(old: Scene, new: Scene) -> None:
-    """Make drivers that read the frame or a custom property of one scene read it of another one.
+def _copy_animation(data: AnimData, scene: Scene) -> list[str]:
+    """Give a scene the action and the drivers of another one, and return the data paths of what they animate."""
+    own, played = scene.animation_data_create(), actions.assignment_of(data)
+    actions.put(own, played)
+    for driver in data.drivers:
+        own.drivers.from_existing(src_driver=driver)
+    return [curve.data_path for curve in (*actions.curves_of(played), *data.drivers)]
+
+
+def _hand_over(old: Scene, new: Scene, paths: tuple[str, ...] = ("",)) -> None:
+    """Make drivers that read a property of one scene, whose path begins as one of `paths`, read it of another one.
 
     The frame and the animation of a scene are evaluated in its own dependency graph alone.
     """
     owners = (getattr(owner, "animation_data", None) for owner in bpy.data.user_map(subset=[old])[old])
     variables = (variable for data in owners if data for curve in data.drivers for variable in curve.driver.variables)
     for target in (target for variable in variables for target in variable.targets):
-        if target.id == old and target.data_path.startswith(("frame_current", "frame_float", "[")):
+        if target.id == old and target.data_path.startswith(paths):
             target.id = new
 
 

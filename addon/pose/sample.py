@@ -11,10 +11,9 @@ import bpy
 import numpy as np
 from bpy.types import Bone, Object, PoseBone
 from ik2bone.arrays import Array, Mask
-from ik2bone.checks import is_flat
 from ik2bone.clip import Clip
 from ik2bone.kept import values_of
-from ik2bone.rotations import inverse_of, nearest_rotations
+from ik2bone.rotations import inverse_of, is_flat, nearest_rotations
 from mathutils import Matrix
 from numpy.typing import NDArray
 

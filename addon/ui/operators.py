@@ -9,7 +9,7 @@ from math import inf
 from typing import Any
 
 import bpy
-from bpy.app.handlers import load_pre, persistent, redo_pre, undo_pre
+from bpy.app.handlers import load_pre, persistent, redo_pre, save_pre, undo_pre
 from bpy.props import StringProperty
 from bpy.types import Context, Event, Object, Operator
 
@@ -195,6 +195,6 @@ def _stop(*_: Any) -> None:
             operator.cancel(bpy.context)
 
 
-# While a job runs, another window can undo, redo or load a file, and so can a script.
-HANDLERS = [(handlers, _stop) for handlers in (load_pre, redo_pre, undo_pre)]
+# While a job runs, another window can undo, redo, save or load a file, and so can a script.
+HANDLERS = [(handlers, _stop) for handlers in (load_pre, redo_pre, save_pre, undo_pre)]
 unregister = _stop

@@ -86,7 +86,8 @@ def cofactors(matrices: Array) -> tuple[Array, Array]:
 def is_flat(axes: Array, least: float = FLAT) -> Mask:
     """Whether axes (..., 3, 3) span almost no volume."""
     size = einsum("...ij,...ij->...", axes, axes)
-    return np.asarray(np.abs(cofactors(axes)[1]) <= least * size * np.sqrt(size))
+    volume = dot(axes[..., 0, :], cross(axes[..., 1, :], axes[..., 2, :]))
+    return np.asarray(np.abs(volume) <= least * size * np.sqrt(size))
 
 
 def inverse_of(motion: Array) -> Array:

@@ -71,12 +71,18 @@ def _object(ob):
     bones = ob.pose.bones if ob.pose else ()
     return {
         "plays": (data.action.name if data and data.action else None, slot.identifier if slot else None),
+        "drivers": [_driver(curve) for curve in (data.drivers if data else ())],
         "transforms": [_transforms(owner) for owner in (ob, *bones)],
         "world": np.array(ob.matrix_world).tobytes(),
         "parent": (getattr(ob.parent, "name", None), ob.parent_type),
         "custom": _custom(ob),
         "hidden": (ob.hide_get(), ob.hide_viewport),
     }
+
+
+def _driver(curve):
+    targets = [target for variable in curve.driver.variables for target in variable.targets]
+    return curve.data_path, curve.array_index, [(getattr(each.id, "name", None), each.data_path) for each in targets]
 
 
 def _transforms(owner):

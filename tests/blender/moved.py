@@ -67,6 +67,20 @@ def drive(owner, name, expression="frame / 50", index=-1):
     driver.driver.expression = expression
 
 
+def drive_by_scene(owner, name, scene, path, index=-1, context=None):
+    """Drive a property by one of a scene, or of the scene that a `context` property names; return the target."""
+    driver = owner.driver_add(name, index).driver
+    variable, driver.expression = driver.variables.new(), "var / 50"
+    variable.type = "CONTEXT_PROP" if context else "SINGLE_PROP"
+    target = variable.targets[0]
+    if context:
+        target.context_property = context
+    else:
+        target.id_type, target.id = "SCENE", scene
+    target.data_path = path
+    return target
+
+
 def add_track(walker, *, muted=False, shift=0.3):
     """Add an NLA track with a copy of the action in which all keys have values higher by `shift`."""
     action = walker.animation_data.action

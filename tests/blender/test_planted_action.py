@@ -10,7 +10,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import bone_curves, heads, joints, outcome_of, plant, record_of, stood, values_of, written
+from planted import between, bone_curves, heads, joints, outcome_of, plant, record_of, stood, values_of, written
 
 
 def test_the_planted_action_is_a_marked_copy_of_an_untouched_source(bpy, walker, slope):
@@ -122,6 +122,16 @@ def test_curves_that_were_emptied_or_muted_after_planting_are_written_again(bpy,
     plant(bpy, **given)
     assert values_of(walker, frames) == once
     assert not any(curve.mute for curve in fingerprint.curves_of(walker.animation_data.action))
+
+
+def test_curves_that_were_muted_after_planting_keep_their_keys_on_other_frames(bpy, walker, slope):
+    plant(bpy)
+    once, curves = values_of(walker, range(1, 62)), fingerprint.curves_of(walker.animation_data.action)
+    for curve in curves:
+        curve.mute = "thigh" in curve.data_path or curve.data_path.endswith("location")
+    plant(bpy, **between(9, 40))
+    assert values_of(walker, range(1, 62)) == once
+    assert not any(curve.mute for curve in curves)
 
 
 def test_planting_after_restoring_rewrites_the_same_planted_action(bpy, walker, slope):

@@ -13,6 +13,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
+from moved import drive_by_scene
 from planted import heads, plant
 
 from demo import session
@@ -35,10 +36,12 @@ def _pose_by_hand(bpy, walker):
 
 
 @pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.parametrize("history", ["source", "planted"])
+@pytest.mark.parametrize("history", ["source", "planted", "driven"])
 def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope, options, addon, given, history):
     if history == "planted":
         plant(bpy)
+    if history == "driven":
+        drive_by_scene(walker, "location", bpy.context.scene, "frame_current", 0)
     _pose_by_hand(bpy, walker)
     before, stops, ended = fingerprint.of_scene(bpy), 0, False
     while not ended:
@@ -192,6 +195,17 @@ def test_a_run_ends_before_the_source_is_restored(bpy, walker, slope, half_run, 
             assert data.action.name == "walk" and not data.nla_tracks
             assert bpy.data.actions.keys() == ["walk", "walk.planted"][: 2 if output == "NEW_ACTION" else 1]
     assert restored
+
+
+def test_a_run_ends_before_a_file_is_saved(bpy, walker, slope, half_run, tmp_path):
+    """Else the file would hold what the run has set aside, and drivers that read a scene which is soon gone."""
+    drive_by_scene(walker, "location", bpy.context.scene, "frame_current", 0)
+    before = fingerprint.of_scene(bpy)
+    for share in SHARES:
+        half_run(share)
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "walk.blend"))
+        assert fingerprint.of_scene(bpy) == before
 
 
 def test_a_run_that_something_else_ended_stays_so(bpy, addon):

@@ -9,12 +9,14 @@ import biped
 import pytest
 import scene as scenes
 from moved import (
+    FRAMES,
     SINGLE,
     add_track,
     constrain,
     constrain_the_object,
     curve_of,
     drive,
+    drive_by_scene,
     drive_the_object,
     error,
     key,
@@ -208,23 +210,22 @@ def test_frames_are_stepped_where_curves_do_not_tell_all(bpy, addon, walker, cha
 
 
 @pytest.mark.parametrize(
-    ("reads", "path"), [("SCENE", "frame_current"), ("SCENE", '["up"]'), ("ACTIVE_SCENE", '["up"]')]
-)
+    ("context", "path"),
+    [
+        (None, "frame_current"), (None, '["up"]'), (None, '["driven"]'), (None, "audio_volume"),
+        ("ACTIVE_SCENE", '["up"]'), ("ACTIVE_SCENE", "frame_end"),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("bone", [None, "hips"])
-def test_drivers_that_read_the_scene_are_followed(bpy, addon, walker, reads, path, bone):
+def test_drivers_that_read_the_scene_are_followed(bpy, addon, walker, context, path, bone):
     scene = bpy.context.scene
-    scene["up"] = 0.0
+    scene["up"], scene["driven"], scene.frame_end = 0.0, 0.0, FRAMES[-1]
     key(scene, '["up"]', [0.0, 30.0])
-    driver = (walker.pose.bones[bone] if bone else walker).driver_add("location", 0).driver
-    variable, driver.expression = driver.variables.new(), "var / 50"
-    target = variable.targets[0]
-    if reads == "SCENE":
-        target.id_type, target.id = "SCENE", scene
-    else:
-        variable.type, target.context_property = "CONTEXT_PROP", reads
-    target.data_path = path
+    key(scene, "audio_volume", [0.0, 1.0])
+    drive(scene, '["driven"]')
+    target = drive_by_scene(walker.pose.bones[bone] if bone else walker, "location", scene, path, 0, context)
     assert error(bpy, walker, sampled(addon, walker)) < SINGLE
-    assert target.id == (scene if reads == "SCENE" else None)
+    assert target.id == (None if context else scene)
     assert bpy.data.scenes.keys() == [scene.name]
 
 
