@@ -67,7 +67,9 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
 
 
 @pytest.mark.parametrize("place", [False, True], ids=["", "place"])
-@pytest.mark.parametrize("span", [slice(10, 18), slice(0, 8), slice(26, None), slice(0, None)], ids=str)
+@pytest.mark.parametrize(
+    "span", [slice(*ends) for ends in ((10, 18), (0, 8), (26, None), (None,), (1,), (ROUND, None))], ids=str
+)
 @pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
 def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
     nothing = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
