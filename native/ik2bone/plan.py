@@ -289,7 +289,8 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     """Which feet (L,) may raise their heels where legs do not reach: not those of clips in place, without anchors."""
-    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+    feet = ~settings.touching(clip)
+    return feet & (held.locked | settings.choose(feet).always(clip.frames))
 
 
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> tuple[Array, Array]:
@@ -340,7 +341,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
     """
     hands, way = clip.hands, way[:, clip.hands]
     rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
-    if not (hands.any() and (rides or settings.always(clip.frames))):
+    if not (hands.any() and (rides or settings.choose(hands).always(clip.frames))):
         return held
     moved, own, settings = clip.choose(hands).moved(way), sole.choose(hands), settings.choose(hands)
     bearer = find_carrier(moved, ground, settings.way_up(clip)) if rides else None

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from ik2bone import plan as stages
@@ -166,6 +168,21 @@ def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
     again = plant(clip, GROUNDS["step"], stored)
     assert (again.contacts == first.contacts).all()
     assert np.abs(again.rotations - first.rotations).max() < 1e-9
+
+
+@pytest.mark.parametrize("gives_way", ["HEEL_HIPS", "HIPS"])
+def test_stored_contacts_of_feet_that_always_stood_plan_them_again_beside_hands_that_touch_nothing(gives_way) -> None:
+    clip = with_hands(make_walk(3.0, FPS).clip)
+    clip = clip.moved(np.broadcast_to(3.0 * clip.hands[:, None] * clip.up, clip.hip.shape))
+    settings = Settings(contacts="ALWAYS", gives_way=gives_way, max_drop=0.02)
+    first = plant(clip, GROUNDS["step"], settings)
+    nothing = np.zeros_like(first.contacts)
+    assert first.contacts[:, ~clip.hands].all() and not first.contacts[:, clip.hands].any()
+    again = plant(
+        clip, GROUNDS["step"], replace(settings, contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
+    )
+    assert np.abs(again.rotations - first.rotations).max() < 1e-9
+    assert np.abs(again.hips_offset - first.hips_offset).max() < 1e-9
 
 
 def test_poses_of_a_loop_on_twos_stay_held() -> None:
