@@ -86,6 +86,14 @@ def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
     assert seam(LOOP, planted(LOOP, plan)) < 0.02
 
 
+def test_feet_of_a_loop_swing_over_the_same_places_in_each_round() -> None:
+    enforced = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced[24:28, 1, 1] = True
+    marks = Marks(np.zeros_like(enforced), enforced, np.zeros_like(enforced))
+    plan = plant(LOOP, GROUNDS["step"], Settings(marks=marks))
+    assert seam(LOOP, planted(LOOP, plan)) < 0.005
+
+
 @pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
 def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
     pose = make_walk(1.0, FPS).clip.cut(np.full(45, 15))
