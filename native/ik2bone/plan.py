@@ -193,8 +193,8 @@ def _plant_motion(
 def _plant_round(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
-    leads to its beginning. On a ground that moves, no round is like another: there the clip is planned alone.
+    """As `_plant_motion`. A loop is planned as part of a clip that plays it over and over, so that its end leads to its
+    beginning. On a ground that moves, no round is like another: there the clip is planned alone.
     """
     settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)

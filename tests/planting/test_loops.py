@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A loop in place is planted so that it can be played over and over: its end leads to its beginning."""
+"""A loop is planted so that it can be played over and over: its end leads to its beginning."""
 
 from __future__ import annotations
 
