@@ -203,9 +203,9 @@ class Marks:
         for mask in (enforced, forbidden):
             mask[[0, -1]] = mask[0] | mask[-1]
         seam = 0, len(enforced) - 1
-        places = (place.within(frame, other, other + 1) for place in self.places for frame, other in (seam, seam[::-1]))
+        other = (place.within(frame, to, to + 1) for place in self.places for frame, to in (seam, seam[::-1]))
         # Of several places for a stance the last one counts: that of the frame itself.
-        places = (*filter(None, places), *self.places)
+        places = (*filter(None, other), *self.places)
         return replace(self, enforced=enforced, forbidden=forbidden & ~enforced, places=places)
 
     def held(self, starts: Indices) -> Marks:
