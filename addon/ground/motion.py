@@ -61,9 +61,10 @@ def shown_by(owner: Object) -> Iterator[Object]:
 
 def instances_of(depsgraph: Depsgraph, owners: Sequence[Object]) -> Iterator[tuple[Instance, DepsgraphObjectInstance]]:
     """The instances of `owners`, each with its name, which is the same on every frame."""
+    wanted = set(owners)
     for instance in depsgraph.object_instances:
         owner = instance.parent.original if instance.is_instance and instance.parent else None
-        if owner in owners:
+        if owner in wanted:
             yield (owner.name_full, tuple(instance.persistent_id)), instance
 
 

@@ -205,34 +205,41 @@ def is_layered(ob: Object) -> bool:
 
 def step_worlds(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Array]:
     """The world matrices (O, F, 4, 4) of objects on some frames."""
-    return (yield from _step(objects, frames, lambda _, empty: np.array(empty.matrix_world, float)))
+    return (yield from _step(objects, frames, _matrices))
 
 
 def step_hidden(objects: Sequence[Object], frames: Sequence[int]) -> Stages[Mask]:
     """Whether objects are hidden in viewports on some frames (O, F)."""
-    return (yield from _step(objects, frames, lambda ob, _: ob.hide_viewport))
+
+    def read(depsgraph: Depsgraph) -> list[bool]:
+        return [ob.evaluated_get(depsgraph).hide_viewport for ob in objects]
+
+    return (yield from _step(objects, frames, read))
 
 
-def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[Object, Object], Any]) -> Stages[NDArray]:
-    """The values (O, F, ...) that `reader` returns for each evaluated object and an evaluated empty parented to it.
+def _matrices(depsgraph: Depsgraph) -> Array:
+    """The world matrices (O, 4, 4) of a scene's objects as they were linked, 20 times as fast as one by one."""
+    shown = depsgraph.view_layer_eval.objects
+    flat = np.empty((len(shown), 4, 4), np.float32)
+    shown.foreach_get("matrix_world", flat.reshape(-1))
+    return flat.swapaxes(1, 2).astype(float)
+
+
+def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[Depsgraph], Any]) -> Stages[NDArray]:
+    """The values (O, F, ...) that `reader` returns on each frame of a scene with an empty parented to each object.
 
     Frames are stepped in a private scene that holds only the empties, so that the user's scene keeps its frame, and
     neither shapes nor poses are evaluated.
     """
     empties = [bpy.data.objects.new(PRIVATE, None) for _ in objects]
-    pairs = list(zip(objects, empties, strict=True))
-
-    def read(depsgraph: Depsgraph) -> list[Any]:
-        return [reader(ob.evaluated_get(depsgraph), empty.evaluated_get(depsgraph)) for ob, empty in pairs]
-
     try:
-        for ob, empty in pairs:
+        for ob, empty in zip(objects, empties, strict=True):
             empty.parent = ob
         with private_scene(empties) as scene:
-            rows = yield from read_frames(partial(step_scene, scene), frames, read)
+            rows = yield from read_frames(partial(step_scene, scene), frames, reader)
     finally:
-        for empty in empties:
-            bpy.data.objects.remove(empty)
+        # Every removal searches the whole file for users.
+        bpy.data.batch_remove(empties)
     return np.array(rows).swapaxes(0, 1)
 
 

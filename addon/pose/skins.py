@@ -66,7 +66,7 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
 
     Copies of the meshes are evaluated in a private scene, with all modifiers and without the pose.
     """
-    bodies = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature) and ob.users_scene]
+    bodies = _bodies(armature)
     if not bodies:
         return None
     feet = [_foot(armature.data, limb) for limb in limbs]
@@ -123,17 +123,21 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
     return Foot(parts, ankle, NEAR * max(float(np.linalg.norm(knee - ankle)), length))
 
 
+def _bodies(armature: Object) -> list[Object]:
+    """The meshes of all scenes that the armature deforms or carries, except shapes of its bones."""
+    shown = set().union(*(scene.objects for scene in bpy.data.scenes)) - bone_shapes_of(armature)
+    return [ob for ob in bpy.data.objects if ob.type == "MESH" and ob in shown and _is_body(ob, armature)]
+
+
 def _is_body(ob: Object, armature: Object) -> bool:
-    """Whether the armature deforms the mesh, or one of its bones carries it."""
-    if ob in bone_shapes_of(armature):
-        return False
+    """Whether the armature deforms the mesh, or it or one of its bones carries it."""
     deformed = any(m.type == "ARMATURE" and m.object == armature and m.show_viewport for m in ob.modifiers)
     return deformed or (ob.parent == armature and ob.parent_type in {"ARMATURE", "BONE"})
 
 
 def bone_shapes_of(armature: Object) -> set[Object]:
     """The objects that are custom shapes of the armature's bones."""
-    return {bone.custom_shape for bone in armature.pose.bones if bone.custom_shape}
+    return {bone.custom_shape for bone in armature.pose.bones} - {None}
 
 
 @contextmanager
@@ -154,9 +158,8 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
         with private_scene([rest, *copies]) as scene:
             yield scene, rest, copies
     finally:
-        for ob in (rest, *copies):
-            bpy.data.objects.remove(ob)
-        bpy.data.armatures.remove(bones)
+        # Every removal searches the whole file for users.
+        bpy.data.batch_remove([rest, *copies, bones])
 
 
 def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:

@@ -17,7 +17,7 @@ from ..pose.skins import find_end
 from .checks import Moving
 from .controls_find import find_controls, named_limbs
 from .limb import Limb
-from .tree import MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
+from .tree import KEPT, MIRROR, PLACE, PROPORTION, STRAIGHT, Joints, Pair, Tree, are_branches, mirrored_pairs
 
 # The number of poses that are evaluated over the frame range: enough to see a gait, in about 10 ms.
 POSES = 12
@@ -124,7 +124,7 @@ def rest_tree(armature: Object, keyed: Iterable[str] = ()) -> Tree:
     return _tree(tuple(index), tuple(parents.tolist()), rest_heads(armature).astype(float).tobytes(), moved)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=KEPT)
 def _tree(names: tuple[str, ...], parents: tuple[int, ...], heads: bytes, moved: frozenset[int]) -> Tree:
     """The cached tree of a rest pose: its limbs are found only once for the same bones, which takes 2 to 10 ms."""
     return Tree(list(names), np.array(parents, np.intp), np.frombuffer(heads).reshape(1, -1, 3), moved)
@@ -136,7 +136,7 @@ def _animated_tree(armature: Object, rest: Tree, frames: tuple[int, int]) -> Tre
     return Tree(rest.names, rest.parents, joints[finite], frozenset(np.flatnonzero(moved))) if finite.any() else rest
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=KEPT)
 def _leg(tree: Tree, limb: Joints) -> Limb:
     toe = _toe_of(tree, limb.end)
     thigh, shin, foot = (tree.names[bone] for bone in limb.bones)
@@ -174,7 +174,7 @@ def leg_pairs(rest: Tree, animated: Callable[[], Tree]) -> list[Pair]:
     return _choose(seen, rest, pairs, _standing(seen, pairs)) or found
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=KEPT)
 def _resting_pairs(rest: Tree) -> tuple[list[Pair], bool]:
     """The pairs of legs in the rest pose, and whether they are certain without the animation."""
     pairs = mirrored_pairs(rest)

@@ -223,6 +223,7 @@ class _File(ContactsOperator):
     # From 4.5 on, Blender warns of paths that begin with // unless a property says that it takes them.
     filepath: StringProperty(
         name="File Path",
+        description="The file of contacts, as JSON",
         subtype="FILE_PATH",
         options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set(),
     )

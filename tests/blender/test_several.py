@@ -216,3 +216,15 @@ def test_an_animated_prop_without_legs_is_left_out_and_told(bpy, pair, active, a
     assert fingerprint.of_action(sword.animation_data.action) == before
     _choose(bpy, sword, sword, *pair)
     refused(bpy, "Sword: Sword has no legs.*; all 3 armatures stay as they were")
+
+
+def test_the_limbs_of_a_crowd_are_found_once(bpy, walker, addon):
+    crowd = [biped.twin_of(bpy, walker) for _ in range(30)]
+    for number, ob in enumerate(crowd):
+        ob.location.x = 0.5 * number
+    bpy.context.view_layer.update()
+    find, misses = addon("rig.find"), []
+    for _ in range(2):
+        assert all(find.find_legs(ob, (1, biped.LAST)) for ob in crowd)
+        misses.append(find._resting_pairs.cache_info().misses)
+    assert misses[0] == misses[1]

@@ -129,6 +129,16 @@ def test_of_many_surfaces_each_is_found_however_it_is_placed():
     assert [ground.support(hit, 0).name for hit in hits] == [f"{x}" for x in places]
 
 
+def test_the_nearest_of_many_surfaces_is_found_by_asking_few_of_them(monkeypatch):
+    asked, nearest = [], Surface.nearest
+    monkeypatch.setattr(Surface, "nearest", lambda *given: asked.append(given) or nearest(*given))
+    ground = Surfaces(tuple(Surface(sheet(0.0, 0.5), f"{x}", moved(x)) for x in range(1000)), 1.0)
+    # The sheets touch: where two are equally near, the first one counts.
+    for x, name in ((700.2, "700"), (400.5, "400"), (-9.0, "0")):
+        assert ground.support(np.array([x, 0.0, 0.3]), 0).name == name
+    assert len(asked) < 10
+
+
 def test_a_point_is_told_in_the_space_of_the_object_that_is_named():
     inside = moved(z=5.0)
     ground = Surfaces((Surface(sheet(0.0), "Deck", moved(2.0), inside), Surface(sheet(0.0), "Other")), 1.0)

@@ -49,8 +49,12 @@ def _treadmill(velocities: Level, way: complex) -> complex:
     The floor moves if the mean velocity of the feet, `way`, is small beside the floor's, if low feet mostly go one way,
     and if they move alike at least twice as often as they rest.
     """
+    rest = _share(velocities, 0.0, NEAR)
+    # The conditions after the search imply this one, which saves most clips the search.
+    if rest > 0.5 or abs(way) > NEAR * abs(velocities).max():
+        return 0.0
     floor = _mode(velocities)
-    speed, rest = abs(floor), _share(velocities, 0.0, NEAR)
+    speed = abs(floor)
     if speed < REST or abs(way) > NEAR * speed or rest > 0.5 * _share(velocities, floor, _radius(floor)):
         return 0.0
     along = (velocities * floor.conjugate()).real > np.sqrt(0.5) * speed * abs(velocities)

@@ -177,12 +177,15 @@ class Surfaces:
         """Nearest points (N, 3), normals there (N, 3) and the number of the surface (N,), -1 without any."""
         hits, normals, best = points.copy(), np.zeros_like(points), np.full(len(points), np.inf)
         which = np.full(len(points), -1)
-        for number, (low, high) in enumerate(self._boxes.swapaxes(0, 1)):
-            beside = np.maximum(np.maximum(low - points, points - high), 0.0)
-            rows = np.flatnonzero(length_of(beside) < best)
+        gaps = _beside(self._boxes, points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf))
+        for number in gaps.argsort(kind="stable"):
+            if gaps[number] > best.max(initial=0.0):
+                break
+            rows = np.flatnonzero(_beside(self._boxes[:, number], points, points) <= best)
             found, normal = self.surfaces[number].nearest(points[rows], frames[rows])
             distance = length_of(found - points[rows])
-            nearer = distance < best[rows]
+            # Of equally near surfaces the first one counts.
+            nearer = (distance < best[rows]) | ((distance == best[rows]) & (number < which[rows]))
             rows = rows[nearer]
             hits[rows], normals[rows], best[rows], which[rows] = found[nearer], normal[nearer], distance[nearer], number
         return hits, normals, which
@@ -209,9 +212,10 @@ class Surfaces:
         missing = np.minimum(np.maximum(1.0 - room / self.leg, 0.0), 1.0)
         cost = np.abs(depth) / self.leg + np.where(looks_up, NO_ROOM * missing, HIDDEN)
         doubtful = np.flatnonzero((missing > 0.0) & looks_up)
-        for number in np.unique(surface[over[doubtful]]).tolist():
-            rows = doubtful[surface[over[doubtful]] == number]
-            at = line[rows]
+        doubtful = doubtful[surface[over[doubtful]].argsort(kind="stable")]
+        starts = 1 + np.flatnonzero(np.diff(surface[over[doubtful]]))
+        for rows in filter(len, np.split(doubtful, starts)):
+            number, at = surface[over[rows[0]]], line[rows]
             ways = _of_lines(at, down)
             middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * ways
             buried = self.surfaces[number].encloses(middle, ways, frames[at])
@@ -240,6 +244,12 @@ class Surfaces:
     def cut(self, frames: slice) -> Surfaces:
         """The same ground over some of the frames."""
         return replace(self, surfaces=tuple(surface.cut(frames) for surface in self.surfaces))
+
+
+def _beside(boxes: Array, least: Array, most: Array) -> Array:
+    """The distances of boxes, given by their corners (2, ..., 3), from the boxes with corners `least` and `most`."""
+    low, high = boxes
+    return length_of(np.maximum(np.maximum(low - most, least - high), 0.0))
 
 
 def _over(line: Indices, looks_up: Mask) -> Indices:
