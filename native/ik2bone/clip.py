@@ -319,7 +319,9 @@ def _checked(name: str, skin: Skin) -> Skin:
     """Return a skin with checked copies of its arrays. A part may have no points."""
     checks.kind("skins", skin, Skin, "a Skin for each leg")
     foot, toe = (
-        np.zeros((0, 3)) if np.shape(points) == (0, 3) else checks.array(f"{name}.{part}", points, ("points", 3)).copy()
+        np.zeros((0, 3))
+        if getattr(points, "shape", None) == (0, 3)
+        else checks.array(f"{name}.{part}", points, ("points", 3)).copy()
         for part, points in (("foot", skin.foot), ("toe", skin.toe))
     )
     rest = checks.matrices(f"{name}.rest", skin.rest, (4, 4))

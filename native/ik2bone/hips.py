@@ -41,7 +41,8 @@ EASINGS = 3
 def hips_offset(
     clip: Clip, targets: Targets, standing: Mask, follows: Mask, early: Array, deepest: float = DEEPEST
 ) -> Array:
-    """The translation (F, 3) of the hips: level with feet that stand elsewhere, then up or down so that legs reach.
+    """The translation (F, 3) of the hips: level with feet that stand elsewhere and so that legs keep their lengths,
+    then up or down so that legs reach.
 
     Hips rise as the ankles do on the mean, with the ground under the feet and with the turn of these feet. They rise
     farther if the straighter leg would otherwise be more bent than in the clip, unless that leg lies rather than
@@ -134,7 +135,8 @@ def _shift(clip: Clip, lines: Array, standing: Mask) -> Array:
     """The level shift (F, 3) of the hips by which `standing` legs (F, L) are about as long as in the clip.
 
     `lines` (2, F, L, 3) go from hip joints to ankles, with heels as they are and raised. A shift x makes a leg shorter
-    by x @ level / length. It has the least squares of what lengths are off by after it, and of its PRICE.
+    by x @ level / length. If all legs slant along one line, the shift has the least squares of what lengths are off by
+    after it, and of its PRICE; else it is shorter. The exact one is no better on the bench.
     """
     lengths, own, level = length_of(lines), clip.stretch, level_part(lines[0], clip.up)
     # A heel that rises may give its leg any length between these two.

@@ -193,8 +193,8 @@ def _plant_motion(
 def _plant_round(
     keep: Kept, clip: Clip, ground: Ground, settings: Settings, sole: Sole | None, offset: Array | None
 ) -> Plan:
-    """As `_plant_motion`. A loop in place is planned as part of a clip that plays it over and over, so that its end
-    leads to its beginning. On a ground that moves, no round is like another: there the clip is planned alone.
+    """As `_plant_motion`. A loop is planned as part of a clip that plays it over and over, so that its end leads to its
+    beginning. On a ground that moves, no round is like another: there the clip is planned alone.
     """
     settings = _with_compared_marks(keep, clip, ground, settings, sole, offset)
     plan = _plant_motion(keep, clip, ground, settings, sole, offset)
@@ -289,7 +289,8 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     """Which feet (L,) may raise their heels where legs do not reach: not those of clips in place, without anchors."""
-    return ~settings.touching(clip) & (held.locked | settings.always(clip.frames))
+    feet = ~settings.touching(clip)
+    return feet & (held.locked | settings.choose(feet).always(clip.frames))
 
 
 def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> tuple[Array, Array]:
@@ -340,7 +341,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
     """
     hands, way = clip.hands, way[:, clip.hands]
     rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
-    if not (hands.any() and (rides or settings.always(clip.frames))):
+    if not (hands.any() and (rides or settings.choose(hands).always(clip.frames))):
         return held
     moved, own, settings = clip.choose(hands).moved(way), sole.choose(hands), settings.choose(hands)
     bearer = find_carrier(moved, ground, settings.way_up(clip)) if rides else None

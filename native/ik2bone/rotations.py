@@ -134,7 +134,7 @@ def shortest_turns(vectors: Array, directions: Array) -> Array:
 
 def angle_to_gain(along: Array, aside: Array, wanted: Array) -> Array:
     """The least angles (...), 0 or more, at which along * cos(angle) + aside * sin(angle) is as large as `wanted`, or
-    else as large as it gets.
+    else as large as it gets; 0 where a small positive angle makes it smaller.
     """
     share = wanted / np.maximum(np.hypot(along, aside), 1e-300)
     return np.maximum(np.arctan2(aside, along) - np.arccos(np.minimum(np.maximum(share, -1.0), 1.0)), 0.0)

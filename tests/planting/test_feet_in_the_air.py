@@ -136,6 +136,21 @@ def test_foot_held_up_while_the_other_hops_does_not_stand(fps, exact) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("fps", [24.0, 60.0])
+@pytest.mark.parametrize("hop", [0.0, 0.1])
+@pytest.mark.parametrize("high", [0.08, 0.15])
+def test_foot_lifted_and_held_while_the_other_slides_or_hops_aside_once_does_not_stand(high, hop, fps, exact) -> None:
+    time, ease = np.arange(int(4 * fps)) / fps, EASES["quintic"]
+    up, aside, down = (ease(np.clip((time - start) / 0.3, 0.0, 1.0)) for start in (0.9, 1.7, 2.4))
+    hopping = np.stack([0.3 * aside, 0.0 * time + 0.1, 4.0 * hop * aside * (1.0 - aside)], axis=-1)
+    raised = np.stack([0.0 * time, 0.0 * time - 0.1, high * (up - down)], axis=-1)
+    ball = np.stack([hopping, raised], axis=1)
+    contacts = find_contacts(ball - [0.2, 0.0, 0.0], ball, fps=fps, leg=1.0, exact=exact).any(axis=-1)
+    assert not contacts[raised[:, 2] > 0.05, 1].any()
+    assert contacts[(time < 1.6) | (time > 2.1), 0].all()
+
+
+@pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("high", [0.08, 0.11])
 def test_foot_held_still_over_the_place_where_it_stood_does_not_stand(high, exact) -> None:
     """A tread may lie as high, but there the foot would carry the figure at some time, or stay."""

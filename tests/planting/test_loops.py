@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A loop in place is planted so that it can be played over and over: its end leads to its beginning."""
+"""A loop is planted so that it can be played over and over: its end leads to its beginning."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,7 +69,9 @@ def test_a_loop_is_planted_alike_wherever_it_begins(ground) -> None:
 
 
 @pytest.mark.parametrize("place", [False, True], ids=["", "place"])
-@pytest.mark.parametrize("span", [slice(10, 18), slice(0, 8), slice(26, None), slice(0, None)], ids=str)
+@pytest.mark.parametrize(
+    "span", [slice(*ends) for ends in ((10, 18), (0, 8), (26, None), (None,), (1,), (ROUND, None))], ids=str
+)
 @pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
 def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
     nothing = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
@@ -80,6 +84,14 @@ def test_a_loop_stays_one_if_users_pin_its_feet(ground, span, place) -> None:
     assert plan.locked.all() and plan.enforced[enforced].all()
     assert all(0 <= anchor.stance.start < anchor.stance.end <= LOOP.frames for anchor in plan.anchors)
     assert seam(LOOP, planted(LOOP, plan)) < 0.02
+
+
+def test_feet_of_a_loop_swing_over_the_same_places_in_each_round() -> None:
+    enforced = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced[24:28, 1, 1] = True
+    marks = Marks(np.zeros_like(enforced), enforced, np.zeros_like(enforced))
+    plan = plant(LOOP, GROUNDS["step"], Settings(marks=marks))
+    assert seam(LOOP, planted(LOOP, plan)) < 0.005
 
 
 @pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
@@ -164,6 +176,21 @@ def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
     again = plant(clip, GROUNDS["step"], stored)
     assert (again.contacts == first.contacts).all()
     assert np.abs(again.rotations - first.rotations).max() < 1e-9
+
+
+@pytest.mark.parametrize("gives_way", ["HEEL_HIPS", "HIPS"])
+def test_stored_contacts_of_feet_that_always_stood_plan_them_again_beside_hands_that_touch_nothing(gives_way) -> None:
+    clip = with_hands(make_walk(3.0, FPS).clip)
+    clip = clip.moved(np.broadcast_to(3.0 * clip.hands[:, None] * clip.up, clip.hip.shape))
+    settings = Settings(contacts="ALWAYS", gives_way=gives_way, max_drop=0.02)
+    first = plant(clip, GROUNDS["step"], settings)
+    nothing = np.zeros_like(first.contacts)
+    assert first.contacts[:, ~clip.hands].all() and not first.contacts[:, clip.hands].any()
+    again = plant(
+        clip, GROUNDS["step"], replace(settings, contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
+    )
+    assert np.abs(again.rotations - first.rotations).max() < 1e-9
+    assert np.abs(again.hips_offset - first.hips_offset).max() < 1e-9
 
 
 def test_poses_of_a_loop_on_twos_stay_held() -> None:

@@ -75,6 +75,11 @@ TRANSPOSED = np.swapaxes(LEG["shin"], -1, -2)
             r"skins\[0\].up: expected finite numbers",
         ),
         (
+            {"skins": [replace(SKIN, foot=[[0.0], [1.0, 2.0]]), SKIN]},
+            ValueError,
+            r"skins\[0\].foot: expected shape \(points, 3\), got rows of different lengths",
+        ),
+        (
             {"skins": [SKIN, replace(SKIN, up=np.zeros(3))]},
             ValueError,
             r"skins\[1\].up: expected a unit vector, got \[0.0, 0.0, 0.0\] of length 0",

@@ -198,6 +198,8 @@ def _passed(clip: Clip, anchors: list[Anchor]) -> list[tuple[int, int, Anchor]]:
         found.append((clip.frames - 1, max(clip.frames, last.stance.end + away), last))
     for before, after in zip(anchors, anchors[1:], strict=False):
         start, end = before.stance.end, after.stance.start
-        frames = np.linspace(start, end, round((end - start) / max(1.0, LONG * clip.fps)) + 1).round().astype(int)[1:-1]
+        parts = round((end - start) / max(1.0, LONG * clip.fps))
+        # Counted from `start`, halves of frames are rounded alike wherever the clip begins.
+        frames = start + np.linspace(0, end - start, parts + 1).round().astype(int)[1:-1]
         found += [(int(frame), int(frame), before if 2 * frame < start + end else after) for frame in frames]
     return found

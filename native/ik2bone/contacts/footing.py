@@ -88,12 +88,12 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
         after = feet.lowest[spell.end : spell.end + soon, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
         lifted = before.min() < height - SAME_PLACE and before.max() < max(height, before[-1]) + SAME_PLACE
-        # A figure that climbs comes from a lower foot, which stands until this one does, or it goes on from there and
-        # gets no lower: neither this foot nor the next one of the others.
+        # A figure that climbs comes from a lower foot, which stands until this one does, or goes on from there. In both
+        # cases it gets no lower: neither this foot nor the next one of the others.
         others = legs != spell.leg
         stood = others & (starts < spell.start) & (ends > spell.start - LEAST_CONTACT * feet.fps) & (heights < height)
         later = np.where(others & (starts > spell.start), starts, feet.frames)
-        goes_on = len(after) > 0 and later.min() < feet.frames
-        climbs = stood.any() or (goes_on and min(after.min(), heights[later.argmin()]) >= height - SAME_PLACE)
+        following = after.min(initial=np.inf), heights[later.argmin()] if later.min() < feet.frames else np.inf
+        climbs = (stood.any() or max(following) < np.inf) and min(following) >= height - SAME_PLACE
         carry[i] = time >= (STEP if (lifted and not climbs) or crest[i] else LEAST_CONTACT - 1e-9)
     return carry

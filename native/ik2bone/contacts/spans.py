@@ -197,12 +197,16 @@ class Marks:
 
     def closed(self) -> Marks:
         """The same marks of a loop: what is enforced or forbidden on the first frame or the last is so on both, which
-        are one pose.
+        are one pose, and at the same place.
         """
         enforced, forbidden = self.enforced.copy(), self.forbidden.copy()
         for mask in (enforced, forbidden):
             mask[[0, -1]] = mask[0] | mask[-1]
-        return replace(self, enforced=enforced, forbidden=forbidden & ~enforced)
+        seam = 0, len(enforced) - 1
+        other = (place.within(frame, to, to + 1) for place in self.places for frame, to in (seam, seam[::-1]))
+        # Of several places for a stance the last one counts: that of the frame itself.
+        places = (*filter(None, other), *self.places)
+        return replace(self, enforced=enforced, forbidden=forbidden & ~enforced, places=places)
 
     def held(self, starts: Indices) -> Marks:
         """The same marks, with what is enforced or forbidden on any frame of a held pose so on all of its frames.

@@ -50,7 +50,7 @@ def _treadmill(velocities: Level, way: complex) -> complex:
     and if they move alike at least twice as often as they rest.
     """
     rest = _share(velocities, 0.0, NEAR)
-    # The conditions after the search imply this one, which saves most clips the search.
+    # Such clips would not pass the conditions after the search either: this saves them the search.
     if rest > 0.5 or abs(way) > NEAR * abs(velocities).max():
         return 0.0
     floor = _mode(velocities)
