@@ -89,9 +89,13 @@ def plant(
         checks.array("sole.ball_height", sole.ball_height, (clip.legs,))
     settings = settings or Settings()
     settings.check(clip)
-    # Copies, because users may edit their arrays later, and without cached lengths, because they may have done so.
-    clip, sole, offset = deepcopy((clip.having(), sole, offset))
-    keep = Kept.of(clip, ground, sole, offset, previous=None if previous is None else previous.kept)
+    # Without cached lengths, because users may have edited the arrays since the clip computed them.
+    clip, last = clip.having(), None if previous is None else previous.kept
+    keep = Kept.of(clip, ground, sole, offset, previous=last)
+    if keep is not last:
+        # Copies, because users may edit their arrays later.
+        clip, sole, offset = deepcopy((clip, sole, offset))
+        keep = replace(keep, given=(clip, ground, sole, offset))
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
     # Held poses would not ride a support that moves.

@@ -85,8 +85,10 @@ def cofactors(matrices: Array) -> tuple[Array, Array]:
 
 def is_flat(axes: Array, least: float = FLAT) -> Mask:
     """Whether axes (..., 3, 3) span almost no volume."""
-    size = einsum("...ij,...ij->...", axes, axes)
-    volume = dot(axes[..., 0, :], cross(axes[..., 1, :], axes[..., 2, :]))
+    # Whole components are several times as fast as matrix by matrix.
+    x, y, z = rows = np.ascontiguousarray(np.moveaxis(axes, (-2, -1), (0, 1)))
+    volume = sum(x[i - 2] * (y[i - 1] * z[i] - y[i] * z[i - 1]) for i in range(3))
+    size = einsum("ij...,ij...->...", rows, rows)
     return np.asarray(np.abs(volume) <= least * size * np.sqrt(size))
 
 
