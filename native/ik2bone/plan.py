@@ -89,13 +89,7 @@ def plant(
         checks.array("sole.ball_height", sole.ball_height, (clip.legs,))
     settings = settings or Settings()
     settings.check(clip)
-    # Without cached lengths, because users may have edited the arrays since the clip computed them.
-    clip, last = clip.having(), None if previous is None else previous.kept
-    keep = Kept.of(clip, ground, sole, offset, previous=last)
-    if keep is not last:
-        # Copies, because users may edit their arrays later.
-        clip, sole, offset = deepcopy((clip, sole, offset))
-        keep = replace(keep, given=(clip, ground, sole, offset))
+    keep = _keep(clip, ground, sole, offset, previous)
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
     # Held poses would not ride a support that moves.
@@ -108,6 +102,18 @@ def plant(
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
     return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
+
+
+def _keep(clip: Clip, ground: Any, sole: Sole | None, offset: Array | None, previous: Plan | None) -> Kept:
+    """What a `previous` plan has kept if it was made of equal data, else nothing yet, about copies of what is given."""
+    # Without cached lengths, because users may have edited the arrays since the clip computed them.
+    clip, last = clip.having(), None if previous is None else previous.kept
+    keep = Kept.of(clip, ground, sole, offset, previous=last)
+    if keep is last:
+        return keep
+    # Users may edit their arrays later, too.
+    clip, sole, offset = deepcopy((clip, sole, offset))
+    return replace(keep, given=(clip, ground, sole, offset))
 
 
 def _plant_where_made(
