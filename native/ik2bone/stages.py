@@ -118,9 +118,9 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
     If the figure `rides`, it moves along with the supports of its anchors; else its hips stay, and it does not. Raises
     `NoGround` if there is no surface for any limb.
     """
-    touching, ride = settings.touching(clip), None if rides else np.zeros((clip.frames, 3))
+    touching = settings.touching(clip)
     parts = [
-        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), ride)
+        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), rides)
         for limbs, hold in ((~touching, stand), (touching, touch))
         if limbs.any()
     ]

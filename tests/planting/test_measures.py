@@ -79,7 +79,7 @@ def with_still_hips(patch) -> None:
 def with_snap(patch) -> None:
     """No planner at all: every foot is put on the ground below it, frame by frame, and the hips follow."""
 
-    def stand(clip, _sole, ground, _settings, _ride):
+    def stand(clip, _sole, ground, _settings, _rides):
         rise = ground(clip.ball.reshape(-1, 3), -clip.up)[0][:, 2].reshape(clip.ball.shape[:2])
         targets = replace(Targets.of(clip).moved(rise[..., None] * clip.up), rise=rise)
         contacts, locked = np.ones((clip.frames, clip.legs, 2), bool), np.zeros(clip.legs, bool)

@@ -90,7 +90,7 @@ def _palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
     return deepest if deepest < WITHIN * length else 0.0
 
 
-def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
+def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _rides: bool = False) -> Held:
     """When the limbs of a clip touch, and where they shall do so.
 
     In a clip that is seen from a carrier, limbs that rest in the world while they touch are held in the world, as a
@@ -220,7 +220,7 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     """
     stands, never = contacts[..., 1], np.zeros(contacts.shape[:2], bool)
     hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors), never, never, np.zeros(clip.legs))
-    targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
+    targets = blend_targets(clip, hold, anchors, rides=False)
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
     share = np.where(clip.hands, near, stands.any(axis=0).astype(float))
