@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The stages of planting a clip in the space in which it was made: contacts, targets, hips, solve."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from .anchors.anchor import tell_steep, tell_turns
 from .anchors.lying import as_on_level
-from .arrays import Array, Mask
+from .arrays import Array, Mask, by_limbs
 from .clip import Clip
 from .curves import odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_carrier, moved_by
@@ -119,12 +120,11 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
     `NoGround` if there is no surface for any limb.
     """
     touching = settings.touching(clip)
-    parts = [
-        hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), rides)
-        for limbs, hold in ((~touching, stand), (touching, touch))
-        if limbs.any()
-    ]
-    held = parts[0] if len(parts) == 1 else parts[0].beside(parts[1], touching)
+
+    def held_by(hold: Callable[..., Held]) -> Callable[[Mask], Held]:
+        return lambda limbs: hold(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs), rides)
+
+    held = by_limbs(touching, held_by(touch), held_by(stand))
     if not held.grounded:
         limbs = "within reach of the limbs" if touching.any() else "under the character's feet"
         raise NoGround(f"There is no surface {limbs}")
@@ -195,7 +195,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
         again = _touch_aboard(bearer, moved, own, ground, settings)
     # `_within_reach` moves free limbs along with the hips.
     again = replace(again, targets=again.targets.moved(-again.free[..., None] * way))
-    return again if hands.all() else held.choose(~hands).beside(again, hands)
+    return by_limbs(hands, lambda _: again, held.choose)
 
 
 def _touch_aboard(bearer: Carrier, clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor, on_supports
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, by_limbs
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
@@ -44,12 +44,7 @@ RELEASE = 0.4
 
 def measure_limbs(clip: Clip) -> Sole:
     """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
-    if not clip.hands.any():
-        return measure_sole(clip)
-    hands = _palms(clip.choose(clip.hands))
-    if clip.hands.all():
-        return hands
-    return measure_sole(clip.choose(~clip.hands)).beside(hands, clip.hands)
+    return by_limbs(clip.hands, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet)))
 
 
 def _palms(clip: Clip) -> Sole:
@@ -98,16 +93,17 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _rides: bo
     """
     if not isinstance(ground, GroundSeen) or settings.always(clip.frames):
         return _touch(clip, sole, ground, settings)
-    ashore = _find_ashore(clip, sole, ground, settings)
-    if not ashore.any():
-        return _touch(clip, sole, ground, settings)
-    world = moved_by(ground.carrier.motion, clip.choose(ashore))
-    held = _touch(world, sole.choose(ashore), ground.ground, settings.choose(ashore))
-    held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
-    if ashore.all():
-        return held
-    aboard = _touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore))
-    return aboard.beside(held, ashore)
+    carrier = ground.carrier
+
+    def ashore(limbs: Mask) -> Held:
+        world = moved_by(carrier.motion, clip.choose(limbs))
+        held = _touch(world, sole.choose(limbs), ground.ground, settings.choose(limbs))
+        return replace(held, targets=held.targets.carried_by(carrier.inverse))
+
+    def aboard(limbs: Mask) -> Held:
+        return _touch(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs))
+
+    return by_limbs(_find_ashore(clip, sole, ground, settings), ashore, aboard)
 
 
 def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
