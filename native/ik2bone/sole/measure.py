@@ -293,9 +293,11 @@ def _foot(clip: Clip, leg: int, contacts: Mask, shown: Mask, height: float, sour
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
     lying = _flat_foot(clip, leg, shown, 0.0 if source == "point" else height / clip.foot_units[leg])
-    lying = replace(lying, heel=_struck_heel(clip, leg, lying, contacts[:, 1]))
-    found = clip.skins and find_sole(clip.skins[leg], lying, clip.leg / clip.foot_units[leg])
-    return (found, "mesh") if found else (lying, source)
+    if clip.skins:
+        found = find_sole(clip.skins[leg], lying.forward, lying.up, lying.joint, clip.leg / clip.foot_units[leg])
+        if found:
+            return found, "mesh"
+    return replace(lying, heel=_struck_heel(clip, leg, lying, contacts[:, 1])), source
 
 
 def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
