@@ -11,7 +11,7 @@ from .anchors.anchor import tell_steep, tell_turns
 from .anchors.lying import as_on_level
 from .arrays import Array, Mask, by_limbs
 from .clip import Clip
-from .curves import odd_window, smoothed
+from .curves import column_runs, odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_carrier, moved_by
 from .ground.query import Ground, MovingGround, NoGround, may_move
 from .hands.nearest import WITHIN
@@ -22,7 +22,7 @@ from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Plan
-from .notes import Note
+from .notes import Note, counted
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, toe_off_nears
 from .rotations import length_of, quaternion_from_vector
 from .settings import Settings
@@ -31,7 +31,7 @@ from .targets.blend import Held
 from .targets.follow import tell_ground_under
 from .targets.heel import held_contacts
 from .targets.stand import stand
-from .targets.toes import lay_toes, raise_toes, tell_toes
+from .targets.toes import lay_toes, raise_toes
 
 # Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
 # those of how limbs are laid on the ground, BODY also those of how the body follows.
@@ -78,7 +78,7 @@ def plan_stages(case: Case) -> Plan:
     asked = settings.counts(clip)
     rises = held.standing & _may_rise(clip, held, floor) & asked
     notes = [*notes, *tell_heels(strength[:, None] * pitch, rises, early)]
-    notes += tell_toes(short & (strength > 0.0)[:, None] & asked)
+    notes += counted("toes_short", len(column_runs(short & (strength > 0.0)[:, None] & asked)))
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
@@ -243,20 +243,16 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
 
 def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
     """Notes for the user about how this clip was planted."""
-    notes = list(held.told)
-    asked, touching = settings.counts(clip), settings.touching(clip)
-    left = int((held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked).sum())
-    if left and not settings.always(clip.frames):
-        notes.append(Note("never_rests", {"count": left, "of": int(asked.sum())}))
-    places = [bool(touching[place.leg]) for place in settings.places if asked[place.leg]]
-    if any(places):
-        notes.append(Note("places_unused", {"count": sum(places), "of": len(places)}))
+    notes, asked, touching = list(held.told), settings.counts(clip), settings.touching(clip)
+    if not settings.always(clip.frames):
+        left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
+        notes += counted("never_rests", left.sum(), of=int(asked.sum()))
+    places = [touching[place.leg] for place in settings.places if asked[place.leg]]
+    notes += counted("places_unused", sum(places), of=len(places))
     notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
-    lost = sum(not anchor.found for anchor in contacts)
-    if lost:
-        code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"
-        notes.append(Note(code, {"count": lost, "of": len(contacts)}))
+    code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"
+    notes += counted(code, sum(not anchor.found for anchor in contacts), of=len(contacts))
     standing = [anchor for anchor in contacts if not touching[anchor.stance.leg]]
     notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
     following = held.standing & ~held.locked & ~touching & asked

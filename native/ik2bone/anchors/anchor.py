@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Indices
 from ..contacts.stance import Stance
 from ..ground.query import Ground, Support, ask, support_of
-from ..notes import Note
+from ..notes import Note, counted
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
 
 # A support that turns by more than this (degrees) under a standing foot twists the leg visibly.
@@ -136,8 +136,7 @@ def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int
     places = np.array([anchor.foothold_on(frame) for anchor, frame in zip(anchors, first, strict=True)])
     _, normals, found = ask(ground, places, up, first)
     steep = found & (normals @ up < np.cos(steepest)) & [anchor.found for anchor in anchors]
-    data = {"count": int(steep.sum()), "of": len(anchors), "degrees": float(np.degrees(steepest))}
-    return [Note("steep_contacts", data)] if steep.any() else []
+    return counted("steep_contacts", steep.sum(), of=len(anchors), degrees=float(np.degrees(steepest)))
 
 
 def unridden(anchor: Anchor | None, rows: slice, path: Array) -> Array:

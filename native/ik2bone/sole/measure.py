@@ -16,7 +16,7 @@ from ..contacts.paths import REST
 from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, half_step, stances, standing_core
 from ..curves import quantile, runs
 from ..joints import level_axes
-from ..notes import Note
+from ..notes import Note, counted
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -176,7 +176,7 @@ def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
     notes = [Note("sole_by_proportion")] if any(sole.source[leg] == "proportion" for leg in feet) else []
     skins = [(clip.skins[leg], sole.source[leg]) for leg in feet] if clip.skins else []
     doubted = sum(len(skin.foot) + len(skin.toe) > 0 and source != "mesh" for skin, source in skins)
-    return [*notes, Note("skin_doubted", {"count": doubted, "of": len(feet)})] if doubted else notes
+    return notes + counted("skin_doubted", doubted, of=len(feet))
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
