@@ -17,17 +17,13 @@ from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .held import find_pose_starts, flowing
 from .kept import Kept
-from .knees import Knees, find_knees
-from .limbs import solve_legs, weaken
 from .loops import frames_of_loop
 from .model import Plan
 from .reach import tell_short
 from .rotations import length_of, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole
-from .stages import BODY, Case, beyond, find_sole, plan_stages
-from .targets.blend import Targets
-from .targets.follow import follow_ground
+from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
@@ -161,25 +157,8 @@ def _plant(case: Case) -> Plan:
     first, second = settings.shares(clip.frames)[:2]
     hips = plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0)
     moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
-    pose = replace(_plant_pose(clip, plan, ground, settings, moved), hips_offset=hips)
+    pose = replace(plan_pose(clip, plan, ground, settings, moved), hips_offset=hips)
     return plan.led_by(pose).noting("calibration_pose")
-
-
-def _plant_pose(clip: Clip, later: Plan, ground: Ground, settings: Settings, offset: Array) -> Plan:
-    """The plan of the first frame before a `later` plan, without contacts, for hip joints that are moved already by an
-    `offset` (1, L, 3). Only feet that the ground lifts are moved.
-    """
-    pose, knees, strength = clip.cut(slice(0, 1)), find_knees(clip), settings.shares(clip.frames)[:1]
-    along = Targets.of(pose).moved(offset)
-    following, _ = follow_ground(pose, later.sole, ground, settings)
-    lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
-    targets = along.with_legs(lifted, following)
-    first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
-    turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
-    toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
-    nowhere = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
-    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength)
-    return replace(later, rotations=rotations, targets=targets, miss=miss, strength=strength, **nowhere)
 
 
 def _plant_round(case: Case) -> Plan:

@@ -27,8 +27,8 @@ from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, toe_o
 from .rotations import length_of, quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts, with_own_floor
-from .targets.blend import Held
-from .targets.follow import tell_ground_under
+from .targets.blend import Held, Targets
+from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, raise_toes
@@ -97,6 +97,23 @@ def plan_stages(case: Case) -> Plan:
         ground=ground,
         notes=tuple(notes),
     )
+
+
+def plan_pose(clip: Clip, later: Plan, ground: Ground, settings: Settings, offset: Array) -> Plan:
+    """The plan of the first frame before a `later` plan, without contacts, for hip joints that are moved already by an
+    `offset` (1, L, 3). Only feet that the ground lifts are moved.
+    """
+    pose, knees, strength = clip.cut(slice(0, 1)), find_knees(clip), settings.shares(clip.frames)[:1]
+    along = Targets.of(pose).moved(offset)
+    following, _ = follow_ground(pose, later.sole, ground, settings)
+    lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
+    targets = along.with_legs(lifted, following)
+    first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
+    turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
+    toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
+    nowhere = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
+    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength)
+    return replace(later, rotations=rotations, targets=targets, miss=miss, strength=strength, **nowhere)
 
 
 def find_sole(case: Case) -> Sole:
