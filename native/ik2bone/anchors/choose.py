@@ -145,11 +145,11 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
     `carried` (N, 3) by then. `aligned` tells whether soles are turned along slopes.
     """
     prints, points = site.prints, site.prints.points + shifts[:, None]
-    surface = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
-    found = surface.found[:, 0]
-    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
+    patch = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
+    found = patch.found[:, 0]
+    turns = slope_turns(prints.axes, points, patch) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
     turns[~found] = np.eye(3)
-    holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
+    holds = np.where(found[:, None], patch.hits[:, 0], prints.origin + carried)
     points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])
     placed = prints.spans, prints.parts, prints.origin, points, turns, found.tolist(), holds, carried
     anchors = (Anchor(*row) for row in zip(*placed, strict=True))
