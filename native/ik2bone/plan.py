@@ -60,13 +60,10 @@ def plant(
     With a `previous` plan of an equal clip and the same ground, sole and offset, only what depends on changed settings
     is computed again; the plan is the same as without. A callable is assumed to answer as it did.
     """
-    for name, value, kinds, kind in (
-        ("clip", clip, Clip, "a Clip"),
-        ("settings", settings, Settings | None, "Settings"),
-        ("sole", sole, Sole | None, "a Sole"),
-        ("previous", previous, Plan | None, "a Plan"),
-    ):
-        checks.kind(name, value, kinds, kind)
+    checks.kind("clip", clip, Clip, "a Clip")
+    checks.kind("settings", settings, Settings | None, "Settings")
+    checks.kind("sole", sole, Sole | None, "a Sole")
+    checks.kind("previous", previous, Plan | None, "a Plan")
     if offset is not None:
         offset = checks.array("offset", offset, (clip.frames, clip.legs, 3))
     if sole is not None:

@@ -81,8 +81,7 @@ class Settings:
             object.__setattr__(self, "asked", checks.mask("asked", self.asked, ("limbs",)))
         checks.kind("marks", self.marks, Marks | None, "Marks")
         if self.marks is not None:
-            masks = {name: getattr(self.marks, name) for name in STATES}
-            masks = {name: checks.as_array(f"marks.{name}", mask, "booleans") for name, mask in masks.items()}
+            masks = {name: checks.as_array(f"marks.{name}", getattr(self.marks, name), "booleans") for name in STATES}
             object.__setattr__(self, "marks", replace(self.marks, **masks))
         if self.contacts == "STORED" and self.marks is None:
             raise ValueError("marks: expected those of stored contacts, got None")
@@ -92,9 +91,9 @@ class Settings:
         self.shares(clip.frames)
         if self.asked is not None:
             checks.mask("asked", self.asked, (clip.legs,))
-        for name in STATES if self.marks is not None else ():
-            checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
         if self.marks is not None:
+            for name in STATES:
+                checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
             self.marks.refuse_torn("marks: ", [f"leg {leg}" for leg in range(clip.legs)])
         checks.kind("marks.places", self.places, tuple | list, "Places")
         for number, place in enumerate(self.places):
