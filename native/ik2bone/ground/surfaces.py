@@ -24,8 +24,6 @@ NO_ROOM = 0.5
 # top of a slab counts even for points below it, and the top of a crate on the floor if it is up to two thirds of a leg
 # high. In a room whose faces look outwards the floor counts, and not the top of the roof, if the roof is farther away.
 HIDDEN = 2.0
-# What counts of a place where a line meets a surface, see `crossed`.
-LEVEL = ("row", "distance", "normal", "against")
 
 
 @dataclass(frozen=True)
@@ -151,8 +149,9 @@ class Surfaces:
         near = self._near(points, down)
         if near:
             met = [self.surfaces[number].crossings(points, down, frames) for number in near]
-            # Column by column, because numpy copies whole records slowly.
-            levels = met[0] if len(met) == 1 else {name: np.concatenate([each[name] for each in met]) for name in LEVEL}
+            levels: Any = met[0]
+            if len(met) > 1:  # column by column, because numpy copies whole records slowly
+                levels = {name: np.concatenate([each[name] for each in met]) for name in met[0].dtype.names}
             best = self._choose(levels, np.repeat(near, list(map(len, met))), points, down, frames)
             line = levels["row"][best]
             depth[line], normals[line], found[line] = levels["distance"][best], levels["normal"][best], True
