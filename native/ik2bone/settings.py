@@ -81,7 +81,8 @@ class Settings:
             object.__setattr__(self, "asked", checks.mask("asked", self.asked, ("limbs",)))
         checks.kind("marks", self.marks, Marks | None, "Marks")
         if self.marks is not None:
-            masks = {name: checks.as_array(f"marks.{name}", getattr(self.marks, name), "booleans") for name in STATES}
+            masks = {name: getattr(self.marks, name) for name in STATES}
+            masks = {name: checks.as_array(f"marks.{name}", mask, "booleans") for name, mask in masks.items()}
             object.__setattr__(self, "marks", replace(self.marks, **masks))
         if self.contacts == "STORED" and self.marks is None:
             raise ValueError("marks: expected those of stored contacts, got None")

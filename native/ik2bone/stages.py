@@ -4,6 +4,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -111,7 +112,7 @@ def plan_pose(clip: Clip, later: Plan, ground: Ground, settings: Settings, offse
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
     turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
     toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
-    nowhere = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
+    nowhere: dict[str, Any] = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
     rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength)
     return replace(later, rotations=rotations, targets=targets, miss=miss, strength=strength, **nowhere)
 

@@ -151,7 +151,7 @@ class Surfaces:
             met = [self.surfaces[number].crossings(points, down, frames) for number in near]
             levels: Any = met[0]
             if len(met) > 1:  # column by column, because numpy copies whole records slowly
-                levels = {name: np.concatenate([each[name] for each in met]) for name in met[0].dtype.names}
+                levels = {name: np.concatenate([each[name] for each in met]) for name in levels.dtype.names}
             best = self._choose(levels, np.repeat(near, list(map(len, met))), points, down, frames)
             line = levels["row"][best]
             depth[line], normals[line], found[line] = levels["distance"][best], levels["normal"][best], True
