@@ -249,7 +249,7 @@ def soles_as_data(limbs: Sequence[Limb], sole: Sole, leg: float) -> dict[str, An
 def lying(plan: Plan, spans: Sequence[dict[str, Any]]) -> Iterator[dict[str, list[float]]]:
     """The sole's unit vectors ahead and up in the middle of each contact on frames [start, end) of a plan."""
     legs, rows = ([span["leg"] for span in spans], [(span["start"] + span["end"] - 1) // 2 for span in spans])
-    anchors = map(plan.targets.standing.at, legs, rows)
+    anchors = map(plan.targets.anchor_at, legs, rows)
     turns = [np.eye(3) if anchor is None else anchor.turns(row) for anchor, row in zip(anchors, rows, strict=True)]
     up = np.reshape(turns, (-1, 3, 3)) @ plan.clip.up
     foot = plan.targets.turn[rows, legs] @ plan.clip.foot[rows, legs, :3, :3]

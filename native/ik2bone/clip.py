@@ -100,14 +100,16 @@ class Clip:
         values["up"] = checks.unit_vector("up", up)
         values["thigh"] = checks.matrices("thigh", thigh, ("frames", "legs", 4, 4))
         frames, legs = self.thigh.shape[:2]
-        for name, matrix in (("shin", shin), ("foot", foot), ("toe", toe)):
-            given = self.foot if matrix is None and name == "toe" else matrix
-            values[name] = checks.matrices(name, given, (frames, legs, 4, 4))  # type: ignore[arg-type]
+        for name, matrix in (("shin", shin), ("foot", foot), ("toe", foot if toe is None else toe)):
+            values[name] = checks.matrices(name, matrix, (frames, legs, 4, 4))
         checks.apart("shin", self.knee, self.hip, "the thigh")
         checks.apart("foot", self.ankle, self.knee, "the shin")
-        values["has_toe"] = _mask("has_toe", has_toe, legs, toe is not None)
-        values["is_hand"] = _mask("is_hand", is_hand, legs, False)
-        values["scale"] = _scales(scale, (frames, legs, 4, 3))
+        for name, rows, otherwise in (("has_toe", has_toe, toe is not None), ("is_hand", is_hand, False)):
+            values[name] = checks.mask(name, np.full(legs, otherwise) if rows is None else rows, (legs,))
+        scales = (frames, legs, len(JOINTS), 3)
+        values["scale"] = checks.array("scale", np.ones(scales) if scale is None else scale, scales)
+        if not self.scale.all():
+            raise ValueError("scale: expected numbers other than zero, got zero")
         self._complete(ball, tip)
         if toe is None and self.has_toe.any():
             raise ValueError("has_toe: expected toe, the transforms of the toe bones, beside it, got None")
@@ -300,19 +302,6 @@ def frame_rate(fps: Any) -> float:
     if not 0.0 < rate <= FASTEST:
         raise ValueError(f"fps: expected frames a second, more than 0 and up to {FASTEST:g}, got {fps}")
     return rate
-
-
-def _mask(name: str, rows: ArrayLike | None, legs: int, otherwise: bool) -> Mask:
-    """Return `rows` as a mask (L,). If it is None, all legs have the value `otherwise`."""
-    return np.full(legs, otherwise) if rows is None else checks.mask(name, rows, (legs,))
-
-
-def _scales(scale: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    """Return own scales (F, L, 4, 3): ones if `scale` is None."""
-    scales = np.ones(shape) if scale is None else checks.array("scale", scale, shape)
-    if not scales.all():
-        raise ValueError("scale: expected numbers other than zero, got zero")
-    return scales
 
 
 def _checked(name: str, skin: Skin) -> Skin:

@@ -138,16 +138,10 @@ class Plan:
         parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
         return replace(self, **parts, locked=self.locked[limbs])
 
-    def led_by(self, rotations: Array, hips: Array, targets: Targets, miss: Array, strength: Array) -> Plan:
-        """The same plan after one more frame, which has no contacts, but its own `rotations`, `hips` offset, `targets`,
-        `miss` and `strength`.
-        """
-        nowhere = np.zeros_like(self.contacts[:1])
-        first = rotations, hips, nowhere, nowhere, nowhere, miss, strength
-        led: dict[str, Any] = {
-            name: np.concatenate([row, getattr(self, name)]) for name, row in zip(BY_FRAME, first, strict=True)
-        }
-        return replace(self, **led, targets=self.targets.led_by(targets))
+    def led_by(self, first: Plan) -> Plan:
+        """The same plan after the frames of another one."""
+        rows = {name: np.concatenate([getattr(first, name), getattr(self, name)]) for name in BY_FRAME}
+        return replace(self, **rows, targets=self.targets.led_by(first.targets))
 
     def noting(self, code: str, **data: Any) -> Plan:
         """The same plan with one more note."""

@@ -62,3 +62,8 @@ class Note:
 
     def __str__(self) -> str:
         return ONE.sub(r"1 \1", WORDS[self.code].format(**self.data))
+
+
+def counted(code: str, count: int, **data: Any) -> list[Note]:
+    """A note that counts something, if there is any of it."""
+    return [Note(code, {"count": int(count), **data})] if count else []

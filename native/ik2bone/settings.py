@@ -92,9 +92,9 @@ class Settings:
         self.shares(clip.frames)
         if self.asked is not None:
             checks.mask("asked", self.asked, (clip.legs,))
-        for name in STATES if self.marks is not None else ():
-            checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
         if self.marks is not None:
+            for name in STATES:
+                checks.mask(f"marks.{name}", getattr(self.marks, name), (clip.frames, clip.legs, 2))
             self.marks.refuse_torn("marks: ", [f"leg {leg}" for leg in range(clip.legs)])
         checks.kind("marks.places", self.places, tuple | list, "Places")
         for number, place in enumerate(self.places):

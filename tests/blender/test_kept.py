@@ -12,7 +12,7 @@ import fingerprint
 import numpy as np
 import pytest
 from changes import change_rest, shape
-from ik2bone import plan
+from ik2bone import stages as planting
 from moved import parent_to_a_moving_empty
 from planted import plant, values_of
 
@@ -271,14 +271,14 @@ def test_a_second_run_samples_only_what_it_has_written(bpy, walker, slope, addon
 def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_stored(
     bpy, walker, slope, addon, monkeypatch
 ):
-    calls, hold_limbs = [], plan.hold_limbs
+    calls, hold_limbs = [], planting.hold_limbs
 
     @wraps(hold_limbs)
     def counted(*given):
         calls.append(given)
         return hold_limbs(*given)
 
-    monkeypatch.setattr(plan, "hold_limbs", counted)
+    monkeypatch.setattr(planting, "hold_limbs", counted)
     addon("bounded").forget()
     plant(bpy)
     plant(bpy, strength=0.5)

@@ -26,7 +26,7 @@ def found(walk, ground, kept=None):
     heel = move_points(clip.foot, sole.heel)
     nothing = np.zeros_like(contacts)
     feet = Contacts(contacts, contacts, True, nothing if kept is None else kept, nothing, nothing[..., 0])
-    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, Settings(), None)
+    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, Settings(), rides=True)
     return contacts, [anchor for anchor in anchors if anchor.part != "swing"]
 
 

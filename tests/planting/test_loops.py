@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone import plan as stages
+from ik2bone import stages
 from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks, Place
 from ik2bone.held import find_pose_starts

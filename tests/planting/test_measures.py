@@ -10,7 +10,7 @@ import ik2bone
 import ik2bone.anchors.choose
 import ik2bone.curves
 import ik2bone.hips
-import ik2bone.plan
+import ik2bone.stages
 import ik2bone.targets.blend
 import ik2bone.targets.stand
 import ik2bone.targets.swing
@@ -50,7 +50,7 @@ class Control:
 def without_blend(patch) -> None:
     """Each foot jumps from one anchor to the next in the middle of its swing."""
     patch.setattr(ik2bone.targets.blend, "smoothstep", lambda t: (np.asarray(t) >= 0.5).astype(float))
-    patch.setattr(ik2bone.plan, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
+    patch.setattr(ik2bone.stages, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
 
 
 def with_linear_blend(patch) -> None:
@@ -58,7 +58,7 @@ def with_linear_blend(patch) -> None:
     for module in (ik2bone.curves, ik2bone.targets.blend, ik2bone.targets.swing):
         patch.setattr(module, "smoothstep", lambda t: np.clip(t, 0.0, 1.0))
     patch.setattr(ik2bone.curves, "come_to_rest", lambda t: 0.0 * t)
-    patch.setattr(ik2bone.plan, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
+    patch.setattr(ik2bone.stages, "draw_swings", lambda clip, ankle, *_: 0.0 * ankle)
     patch.setattr(ik2bone.hips, "EASINGS", 0)
 
 
@@ -73,19 +73,19 @@ def with_raw_hips(patch) -> None:
 
 def with_still_hips(patch) -> None:
     """The hips stay, so that heels rise as far as they go, and feet are missed."""
-    patch.setattr(ik2bone.plan, "hips_offset", lambda clip, *_: np.zeros((clip.frames, 3)))
+    patch.setattr(ik2bone.stages, "hips_offset", lambda clip, *_: np.zeros((clip.frames, 3)))
 
 
 def with_snap(patch) -> None:
     """No planner at all: every foot is put on the ground below it, frame by frame, and the hips follow."""
 
-    def stand(clip, _sole, ground, _settings, _ride):
+    def stand(clip, _sole, ground, _settings, _rides):
         rise = ground(clip.ball.reshape(-1, 3), -clip.up)[0][:, 2].reshape(clip.ball.shape[:2])
         targets = replace(Targets.of(clip).moved(rise[..., None] * clip.up), rise=rise)
         contacts, locked = np.ones((clip.frames, clip.legs, 2), bool), np.zeros(clip.legs, bool)
         return Held(contacts, contacts, targets, np.zeros_like(rise), locked, True)
 
-    patch.setattr(ik2bone.plan, "stand", stand)
+    patch.setattr(ik2bone.stages, "stand", stand)
     with_raw_hips(patch)
 
 
@@ -107,13 +107,13 @@ def without_heel(patch) -> None:
 
 def with_flat_soles(patch) -> None:
     """Joints are put on the ground themselves."""
-    known = ik2bone.plan.measure_limbs
+    known = ik2bone.stages.measure_limbs
 
     def flat(clip):
         sole = known(clip)
         return replace(sole, ball_height=np.zeros(clip.legs), heel=sole.heel + sole.ball_height[:, None] * sole.up)
 
-    patch.setattr(ik2bone.plan, "measure_limbs", flat)
+    patch.setattr(ik2bone.stages, "measure_limbs", flat)
 
 
 def without_slope(patch) -> None:

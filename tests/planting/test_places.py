@@ -47,7 +47,7 @@ def test_a_foot_stands_where_it_is_wanted_on_the_ground(ground, mode) -> None:
     _, chosen, plan, after = moved_by_hand(CLIP, ground, mode=mode)
     there = near(after, chosen)
     assert np.abs(np.array(there["anchor"]) - chosen["anchor"] - AWAY)[:2].max() < 2e-3
-    anchor = plan.targets.standing.at(chosen["leg"], (chosen["start"] + chosen["end"]) // 2, "ball")
+    anchor = plan.targets.anchor_at(chosen["leg"], (chosen["start"] + chosen["end"]) // 2)
     assert abs(anchor.foothold[2] - ground(anchor.foothold[None], None)[0][0, 2]) < 1e-6
 
 

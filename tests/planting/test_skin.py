@@ -10,7 +10,7 @@ import pytest
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
-from ik2bone.sole.skin import FlatFoot, Skin, find_sole, lay_at_rest
+from ik2bone.sole.skin import Skin, find_sole, lay_at_rest
 from walk import ANKLE, BALL, FLAT, FOOT, make_walk, planted
 
 UP, FORWARD = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
@@ -33,8 +33,8 @@ def shoe(thick=THICK, *, spring=0.0, heel=0.0):
 
 
 def lying(joint=JOINT):
-    """A foot that the clip shows level, its sole not known."""
-    return FlatFoot(FORWARD, UP, joint, 0.0, 0.0, 0.0, np.eye(4))
+    """Ahead, up and the ball joint of a foot that the clip shows level."""
+    return FORWARD, UP, joint
 
 
 def tilted(skin, angle):
@@ -49,20 +49,20 @@ def tilted(skin, angle):
 @pytest.mark.parametrize("angle", [0.0, 0.2, -0.35])
 def test_a_shoe_is_laid_flat_however_its_bone_is_pitched(angle) -> None:
     skin, joint = tilted(shoe(), angle)
-    sole = find_sole(skin, lying(joint), 1.0)
+    sole = find_sole(skin, *lying(joint), 1.0)
     assert sole.height == pytest.approx(BALL + THICK, abs=1e-9)
     assert sole.heel == pytest.approx(BACK - FOOT, abs=1e-9) and sole.tip == pytest.approx(TIP - FOOT, abs=1e-9)
     assert sole.up == pytest.approx([np.sin(angle), 0.0, np.cos(angle)], abs=1e-9)
 
 
 def test_toes_that_curve_up_are_not_all_of_the_sole() -> None:
-    sole = find_sole(shoe(spring=0.05), lying(), 1.0)
+    sole = find_sole(shoe(spring=0.05), *lying(), 1.0)
     assert sole.height == pytest.approx(BALL + THICK, abs=1e-9)
     assert 0.02 < sole.tip < 0.05
 
 
 def test_a_high_heel_stands_on_heel_and_ball() -> None:
-    sole = find_sole(shoe(heel=0.04), lying(), 1.0)
+    sole = find_sole(shoe(heel=0.04), *lying(), 1.0)
     assert np.degrees(np.arccos(sole.up[2])) == pytest.approx(9.0, abs=3.0)
     assert (shoe(heel=0.04).foot - JOINT) @ sole.up == pytest.approx(-sole.height, abs=0.5)
     assert ((shoe(heel=0.04).foot - JOINT) @ sole.up).min() == pytest.approx(-sole.height, abs=1e-9)
@@ -70,12 +70,12 @@ def test_a_high_heel_stands_on_heel_and_ball() -> None:
 
 @pytest.mark.parametrize("thick", [-0.06, 0.1])
 def test_a_shoe_too_far_from_its_joint_is_not_believed(thick) -> None:
-    assert find_sole(shoe(thick), lying(), 1.0) is None
+    assert find_sole(shoe(thick), *lying(), 1.0) is None
 
 
 def test_a_skin_without_points_has_no_sole() -> None:
     nothing = Skin(np.zeros((0, 3)), np.zeros((0, 3)), np.eye(4), UP)
-    assert find_sole(nothing, lying(), 1.0) is None
+    assert find_sole(nothing, *lying(), 1.0) is None
 
 
 def test_a_rest_pose_that_nobody_stands_in_gives_way_to_the_clip() -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Indices
 from ..contacts.stance import Stance
 from ..ground.query import Ground, Support, ask, support_of
-from ..notes import Note
+from ..notes import Note, counted
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, vector_from_matrix
 
 # A support that turns by more than this (degrees) under a standing foot twists the leg visibly.
@@ -94,14 +93,15 @@ def on_supports(anchors: Iterable[Anchor], ground: Ground, frames: Iterable[int]
     return [a.on(support_of(ground, a.foothold, frame), frame) if a.found else a for a, frame in pairs]
 
 
-def ride_of(anchors: Iterable[Anchor], frames: int) -> Array:
-    """How far (F, 3) supports have carried the figure since the first of the anchors, in order of time, came to stand.
+def ride_of(anchors: Iterable[Anchor], frames: int, rides: bool = True) -> Array:
+    """How far (F, 3) supports have carried a figure that `rides` since the first of the anchors, in order of time, came
+    to stand.
 
     While feet stand, the figure moves by the mean motion of their anchors. While no foot stands, it moves on with the
     support of the stance that began last; before the first stance, with that of the first.
     """
-    standing = list(anchors)
-    if all(anchor.motion is None for anchor in standing):
+    standing = [anchor for anchor in anchors if anchor.part != "swing"]
+    if not rides or all(anchor.motion is None for anchor in standing):
         return np.zeros((frames, 3))
     total, count, last = np.zeros((frames, 3)), np.zeros(frames), np.zeros((frames, 3))
     for anchor in standing:
@@ -136,26 +136,7 @@ def tell_steep(anchors: Sequence[Anchor], ground: Ground, up: Array, frames: int
     places = np.array([anchor.foothold_on(frame) for anchor, frame in zip(anchors, first, strict=True)])
     _, normals, found = ask(ground, places, up, first)
     steep = found & (normals @ up < np.cos(steepest)) & [anchor.found for anchor in anchors]
-    data = {"count": int(steep.sum()), "of": len(anchors), "degrees": float(np.degrees(steepest))}
-    return [Note("steep_contacts", data)] if steep.any() else []
-
-
-class StandingAnchors:
-    """The anchors on which feet stand, found by foot and frame without a search through all of them."""
-
-    def __init__(self, anchors: Iterable[Anchor]) -> None:
-        self.legs: dict[int, list[Anchor]] = {}
-        for anchor in sorted(anchors, key=lambda anchor: anchor.stance.start):
-            if anchor.part != "swing":
-                self.legs.setdefault(anchor.stance.leg, []).append(anchor)
-        self.starts = {leg: [anchor.stance.start for anchor in own] for leg, own in self.legs.items()}
-
-    def at(self, leg: int, frame: int, part: str = "") -> Anchor | None:
-        """The anchor on which a foot stands on a frame, with the `part` if one is named. None if there is none."""
-        own = self.legs.get(leg, [])
-        row = bisect_right(self.starts.get(leg, []), frame) - 1
-        stands = row >= 0 and frame < own[row].stance.end and part in ("", own[row].part)
-        return own[row] if stands else None
+    return counted("steep_contacts", steep.sum(), of=len(anchors), degrees=float(np.degrees(steepest)))
 
 
 def unridden(anchor: Anchor | None, rows: slice, path: Array) -> Array:

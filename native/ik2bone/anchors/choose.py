@@ -30,7 +30,7 @@ ALONG = 4
 
 
 def find_anchors(
-    clip: Clip, sole: Sole, heel: Array, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
+    clip: Clip, sole: Sole, heel: Array, feet: Contacts, ground: Ground, settings: Settings, rides: bool
 ) -> tuple[Mask, list[Anchor]]:
     """The contacts (F, L, 2) that feet can hold, and an anchor for each of their stances. There has to be at least one
     contact. The anchor lies on the surface nearest to where the foot stood in the clip, raised as the foot before it
@@ -38,13 +38,13 @@ def find_anchors(
 
     Contacts are dropped on frames that feet need to get from one anchor to the next, unless they are in `feet.kept`. A
     foot that swings as the clip begins or ends, or for longer than `LONG`, gets anchors there with the part "swing".
-    `heel` (F, L, 3) are the heels' paths. `ride` (F, 3) is how far the figure is carried over the frames, None if this
-    follows from the supports of the anchors. Places where users want feet to stand are kept.
+    `heel` (F, L, 3) are the heels' paths. If the figure `rides`, it is carried by the supports of the anchors. Places
+    where users want feet to stand are kept.
     """
     contacts = feet.standing
     prints = stance_footprints(clip, sole, heel, contacts)
     wished = _wished(ground, prints, settings.places)
-    site, carried = _settle(clip, ground, settings.least, prints, ride, wished)
+    site, carried = _settle(clip, ground, settings.least, prints, rides, wished)
     fixed = np.isfinite(wished).all(axis=1)
     shifts = best_shifts(clip, site, carried, fixed)
     anchors = _anchors(site, shifts, carried, settings.use_slope)
@@ -54,8 +54,7 @@ def find_anchors(
         away = (np.array([anchor.point for anchor in anchors]) - wished)[rows] / clip.leg
         shifts[rows] -= einsum("ni,nij->nj", away, prints.axes[rows, :, :2])
         anchors = _anchors(site, shifts, carried, settings.use_slope)
-    ride = ride_of(anchors, clip.frames) if ride is None else ride
-    anchors += _swing_anchors(clip, sole, ground, settings, anchors, ride)
+    anchors += _swing_anchors(clip, sole, ground, settings, anchors, ride_of(anchors, clip.frames, rides))
     return give_time(clip, contacts, leave_lying(clip, sole, contacts, anchors), feet.kept)
 
 
@@ -75,7 +74,7 @@ def _wished(ground: Ground, prints: Footprints, places: Sequence[Place]) -> Arra
 
 
 def _settle(
-    clip: Clip, ground: Ground, least: float, prints: Footprints, ride: Array | None, wished: Array
+    clip: Clip, ground: Ground, least: float, prints: Footprints, rides: bool, wished: Array
 ) -> tuple[Site, Array]:
     """The ground of N stances, and how far (N, 3) the figure was carried as their feet came to stand. `wished` (N, 3)
     are the places that users want for the standing points, NaN for none.
@@ -85,9 +84,8 @@ def _settle(
     other stances.
     """
     count, rows = len(prints.spans), np.arange(len(prints.spans))
-    rise, carried = np.zeros(count), np.zeros((count, 3)) if ride is None else ride[prints.frame]
+    rise, aside, carried = np.zeros(count), np.zeros((count, 2)), np.zeros((count, 3))
     asked, hits, found = np.full((count, 3), np.inf), np.zeros((count, 3)), np.zeros(count, bool)
-    aside = np.zeros((count, 2))
     for _ in range(count + 1):
         place = prints.origin + carried - prints.height[:, None] * clip.up
         below = place + rise[:, None] * clip.up
@@ -99,7 +97,7 @@ def _settle(
         site = Site(ground, prints, asked, asked, clip.leg, least)
         hits[new], found[new], aside[new] = _under_soles(site, rows[new])
         rise = _last_found((hits - place) @ clip.up, found)
-        if ride is None and may_move(ground):
+        if rides and may_move(ground):
             anchors = _anchors(replace(site, zero=hits), aside, carried, False)
             if any(anchor.motion is not None for anchor in anchors):
                 carried = ride_of(anchors, clip.frames)[prints.frame]
@@ -147,11 +145,11 @@ def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[A
     `carried` (N, 3) by then. `aligned` tells whether soles are turned along slopes.
     """
     prints, points = site.prints, site.prints.points + shifts[:, None]
-    surface = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
-    found = surface.found[:, 0]
-    turns = slope_turns(prints.axes, points, surface) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
+    patch = site.ask(np.arange(len(shifts)), points) if shifts.any() else site.own
+    found = patch.found[:, 0]
+    turns = slope_turns(prints.axes, points, patch) if aligned else np.tile(np.eye(3), (len(shifts), 1, 1))
     turns[~found] = np.eye(3)
-    holds = np.where(found[:, None], surface.hits[:, 0], prints.origin + carried)
+    holds = np.where(found[:, None], patch.hits[:, 0], prints.origin + carried)
     points = holds + np.where(found, prints.height, 0.0)[:, None] * (turns @ prints.axes[0, :, 2])
     placed = prints.spans, prints.parts, prints.origin, points, turns, found.tolist(), holds, carried
     anchors = (Anchor(*row) for row in zip(*placed, strict=True))

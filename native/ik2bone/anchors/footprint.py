@@ -52,7 +52,7 @@ class Footprints:
 
 
 @dataclass(frozen=True)
-class Surface:
+class Patch:
     """The ground at points (...): `hits` (..., 3) in world space, `height` in leg lengths over the stance's zero, and
     `slope` (..., 2), rise over run ahead and to the left. The slope is zero where the ground is not `gentle`: not
     `found`, or too steep to stand on.
@@ -80,11 +80,11 @@ class Site:
     least: float
 
     @cached_property
-    def own(self) -> Surface:
+    def own(self) -> Patch:
         """The ground at all footprints in their own places."""
         return self.ask(np.arange(len(self.below)), self.prints.points)
 
-    def ask(self, rows: Indices, at: Array) -> Surface:
+    def ask(self, rows: Indices, at: Array) -> Patch:
         """The ground of the stances `rows` (M,), at places (M, ..., 2) in leg lengths ahead and to the left of the
         standing points.
         """
@@ -97,7 +97,7 @@ class Site:
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)
         # Missing ground is as bad as a hole one leg deep.
-        return Surface(hits, np.where(found, height, -1.0), slope, gentle, found)
+        return Patch(hits, np.where(found, height, -1.0), slope, gentle, found)
 
 
 def stance_footprints(clip: Clip, sole: Sole, heel: Array, contacts: Mask) -> Footprints:
@@ -151,37 +151,37 @@ def _points(lengths: Array, on_heel: Mask) -> tuple[Array, Array]:
     return points, EVEN + APPROACH * np.concatenate([*[zero] * SOLE, beyond, beyond, zero], axis=1)
 
 
-def unevenness(points: Array, room: Array, surface: Surface) -> Array:
-    """The costs (...) of footprints in leg lengths, from their points (..., P, 2) and the `surface` (..., P) there. The
+def unevenness(points: Array, room: Array, patch: Patch) -> Array:
+    """The costs (...) of footprints in leg lengths, from their points (..., P, 2) and the `patch` (..., P) there. The
     cost is 0 if no edge exceeds the `room` (..., P) of its point. Ground that rises into the tip costs twice: where a
     tread is too short for heel and tip, the heel stands over its edge rather than the toes in the riser ahead.
     """
-    out = np.maximum(over_edge(points, surface) - room, 0.0)
+    out = np.maximum(over_edge(points, patch) - room, 0.0)
     most = out.max(axis=-1) + out[..., -1]
-    return np.asarray(UNEVEN_COST * np.where(surface.gentle[..., 0], most, 1.0))
+    return np.asarray(UNEVEN_COST * np.where(patch.gentle[..., 0], most, 1.0))
 
 
-def over_edge(points: Array, surface: Surface) -> Array:
+def over_edge(points: Array, patch: Patch) -> Array:
     """How far (..., P) the ground at points (..., P, 2) is over or under the plane of the ground at the first of them:
     over an edge.
 
     Curved ground has no edge: its height is between those that the slopes at both points predict. Points that are not
     under the sole count only where the ground is higher.
     """
-    slope, away = surface.slope, points - points[..., :1, :]
+    slope, away = patch.slope, points - points[..., :1, :]
     here, there = dot(away, slope[..., :1, :]), dot(away, slope)
-    climb = surface.height - surface.height[..., :1]
+    climb = patch.height - patch.height[..., :1]
     out, under = climb - np.maximum(here, there), np.minimum(here, there) - climb
     out[..., :SOLE] = np.maximum(out, under)[..., :SOLE]
     return np.asarray(out)
 
 
-def slope_turns(axes: Array, points: Array, surface: Surface) -> Array:
+def slope_turns(axes: Array, points: Array, patch: Patch) -> Array:
     """Rotations (N, 3, 3) that lay level soles with axes (N, 3, 3) along the ground at their points (N, P, 2). The
     normal is the mean of the normals under the sole, without points beyond an edge.
     """
-    normals = unit(np.concatenate([-surface.slope, np.ones_like(surface.slope[..., :1])], axis=-1))[:, :SOLE]
-    even = surface.gentle[:, :SOLE] & (over_edge(points, surface)[:, :SOLE] <= EVEN)
+    normals = unit(np.concatenate([-patch.slope, np.ones_like(patch.slope[..., :1])], axis=-1))[:, :SOLE]
+    even = patch.gentle[:, :SOLE] & (over_edge(points, patch)[:, :SOLE] <= EVEN)
     normal = unit(np.where(even.any(axis=1)[:, None], (even[..., None] * normals).sum(axis=1), normals[:, 0]))
     along = unit(np.stack([normal[:, 2], 0.0 * normal[:, 0], -normal[:, 0]], axis=-1))
     slope = np.stack([along, cross(normal, along), normal], axis=-1)

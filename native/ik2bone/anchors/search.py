@@ -75,24 +75,18 @@ class Search:
                 costs[row] = cost
         return np.array([costs[row] for row in self.free]).reshape(prices.shape)
 
-    def strides(self) -> tuple[Indices, Indices, Array, Array, Array]:
-        """The best stride of each free stance on its K best ways: the index (M, K) of its length in `LENGTHS`, the
-        number (M, K) of the way, the cost by itself (M, K), the foot's move (M, K, 3), and the cost together with the
-        best places of all other stances (M, K).
+    def best(self) -> Array:
+        """The best shifts (M, 2) of the free stances: the best lengths along their best ways, refined by shorter and
+        shorter steps.
         """
         numbers, lengths = np.divmod(np.arange(WAYS * len(LENGTHS)), len(LENGTHS))
-        prices, moves = self.look(numbers, LENGTHS[lengths])
-        costs = self.together(prices, moves).reshape(-1, WAYS, len(LENGTHS))
-        kept, last = np.argsort(costs.min(axis=2), axis=1)[:, :KEPT], costs.argmin(axis=2)
-        row = np.arange(len(kept))[:, None]
-        best = row, kept * len(LENGTHS) + last[row, kept]
-        return last[row, kept], kept, prices[best], moves[best], costs[row, kept, last[row, kept]]
-
-    def best(self) -> Array:
-        """The best shifts (M, 2) of the free stances: the best strides, refined by shorter and shorter steps."""
-        last, kept, prices, moves, costs = self.strides()
-        length, gap = LENGTHS[last], np.diff(LENGTHS, prepend=0.0)[last]
-        row, place = np.ogrid[: len(length), :KEPT]
+        looked = self.look(numbers, LENGTHS[lengths])
+        costs = self.together(*looked).reshape(-1, WAYS, len(LENGTHS))
+        kept = np.argsort(costs.min(axis=2), axis=1)[:, :KEPT]
+        row, place = np.ogrid[: len(kept), :KEPT]
+        last = costs.argmin(axis=2)[row, kept]
+        prices, moves = (each[row, kept * len(LENGTHS) + last] for each in looked)
+        costs, length, gap = costs[row, kept, last], LENGTHS[last], np.diff(LENGTHS, prepend=0.0)[last]
         for halving in range(1, HALVINGS + 1) if length.any() else ():
             step = gap / 2**halving
             lengths = np.stack([length, length - step, length + step], axis=2)

@@ -144,22 +144,16 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
-        far = [run for run in part_stances(slow) if _gets_far(feet, run)]
+        paths = ((run, feet.paths[run.cells]) for run in part_stances(slow))
+        far = [run for run, path in paths if length_of(path - path[0]).max() > FAR]
         if not far:
             break
         limits = replace(limits, enter=0.5 * limits.enter, leave=0.5 * limits.leave)
         slower = _slower(feet, limits)
         for run in far:
-            rows = slice(run.start, run.end), run.leg, run.part
-            if slower[rows].mean() > RESTS:
-                slow[rows] &= slower[rows]
+            if slower[run.cells].mean() > RESTS:
+                slow[run.cells] &= slower[run.cells]
     return slow
-
-
-def _gets_far(feet: Feet, run: Stance) -> bool:
-    """Whether a part gets far from its first place within a run of slow frames."""
-    path = feet.paths[run.start : run.end, run.leg, run.part]
-    return bool(length_of(path - path[0]).max() > FAR)
 
 
 def _slower(feet: Feet, limits: Limits) -> Mask:
@@ -180,12 +174,11 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
     for gap in part_stances(~slow):
         if gap.start > 0 and gap.end < feet.frames and gap.end - gap.start < least:
             path = feet.paths[:, gap.leg, gap.part]
-            near = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
-            lasting[gap.start : gap.end, gap.leg, gap.part] = near
+            lasting[gap.cells] = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
     for run in part_stances(lasting):
         cut = run.start == 0 or run.end == feet.frames
         if not cut and _frames(feet.speeds[:, run.leg, run.part], run.start, run.end, limits.leave) < least:
-            lasting[run.start : run.end, run.leg, run.part] = False
+            lasting[run.cells] = False
     return lasting
 
 
@@ -231,7 +224,7 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
             other = 1 - run.part
             over = min(((each[..., run.part] - each[..., other])[run.rows].mean() for each in heights), key=abs)
             stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
-            settled[run.start : run.end, run.leg, run.part] = over < -SAME_PLACE or not stands
+            settled[run.cells] = over < -SAME_PLACE or not stands
     return settled
 
 

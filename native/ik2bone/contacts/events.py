@@ -25,9 +25,8 @@ def refined(feet: Feet, slow: Mask) -> Mask:
     stands = np.zeros_like(slow)
     back = feet.reversed()
     for run in part_stances(slow):
-        first = feet.frames - _left(
-            back, slow[::-1], run._replace(start=feet.frames - run.end, end=feet.frames - run.start)
-        )
+        mirrored = run._replace(start=feet.frames - run.end, end=feet.frames - run.start)
+        first = feet.frames - _left(back, slow[::-1], mirrored)
         stands[first : _left(feet, slow, run), run.leg, run.part] = True
     stands |= _rolled_off(feet, stands) | _rolled_off(back, stands[::-1])[::-1]
     return stands | _loaded(feet, stands)
@@ -65,7 +64,7 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
         still = run.start + rests[run.start : max(run.start, run.end - count), run.leg, run.part].nonzero()[0]
         # The shortest contact has more steps of this length. Noise makes a part rest for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 1 - count):
-            held[run.start : run.end, run.leg, run.part] = False
+            held[run.cells] = False
             first, last = int(still[0]), int(still[-1])
             begin = first + 1 - _rest(path[first::-1], heights[run.start : first + 1][::-1])
             held[begin : last + _rest(path[last:], heights[last : run.end]), run.leg, run.part] = True

@@ -38,6 +38,11 @@ class Stance(NamedTuple):
         """The index of the stance's frames and foot in arrays (F, L, ...)."""
         return slice(self.start, self.end), self.leg
 
+    @property
+    def cells(self) -> tuple[slice, int, int]:
+        """The index of the frames, foot and part of a part's stance in arrays (F, L, 2, ...)."""
+        return slice(self.start, self.end), self.leg, self.part
+
     def moved(self, frames: int) -> Stance:
         """The same stance, later by this number of frames."""
         return self._replace(start=self.start + frames, end=self.end + frames)

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs
-from ..notes import Note
+from ..notes import Note, counted
 from ..rotations import dot, move_points
 from ..sole.measure import LIES, Sole, lying
 from .detect import detect
@@ -98,7 +98,7 @@ def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
     longer = {span for span in spans if feet.added[span.rows].any()}
     beside = {span for a, b in pairwise(spans) if a.leg == b.leg and longer & {a, b} for span in (a, b)}
     shorter = sum(bool(lost[span.rows].any()) for span in longer | beside)
-    return (Note("contacts_shortened", {"count": shorter}),) if shorter else ()
+    return tuple(counted("contacts_shortened", shorter))
 
 
 def _locked(standing: Mask, wanted: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array, Indices, Mask
 from ..checks import ROUNDING
@@ -23,20 +24,6 @@ NO_ROOM = 0.5
 # top of a slab counts even for points below it, and the top of a crate on the floor if it is up to two thirds of a leg
 # high. In a room whose faces look outwards the floor counts, and not the top of the roof, if the roof is farther away.
 HIDDEN = 2.0
-
-
-class Levels(NamedTuple):
-    """The N places where lines meet surfaces, one row each.
-
-    `line` and `surface` (N,) are indices. `depth` (N,) is the distance along down, negative over the point. `normal`
-    (N, 3) is the unit normal turned against down, and `looks_up` (N,) tells whether the face itself looks against down.
-    """
-
-    line: Indices
-    surface: Indices
-    depth: Array
-    normal: Array
-    looks_up: Mask
 
 
 @dataclass(frozen=True)
@@ -80,12 +67,11 @@ class Surface:
         """`motion` and `inverse` on some frames (N,): (4, 4) or (N, 4, 4)."""
         return (self.motion[frames], self.inverse[frames]) if self.moves else (self.motion, self.inverse)
 
-    def levels(self, number: int, points: Array, down: Array, frames: Indices) -> Levels:
-        """The places where lines through `points` (N, 3) along unit vectors `down`, (3,) or (N, 3), meet this surface
-        on `frames` (N,). The surface has the index `number`.
+    def crossings(self, points: Array, ways: Array, frames: Indices) -> NDArray[np.void]:
+        """The places where lines through `points` (N, 3) along unit vectors `ways`, (3,) or (N, 3), meet this surface
+        on `frames` (N,): records of `crossed`.
         """
-        met = crossed(self.mesh, points, down, self.at(frames)[1])
-        return Levels(met["row"], np.full(len(met), number), met["distance"], met["normal"], met["against"])
+        return crossed(self.mesh, points, ways, self.at(frames)[1])
 
     def nearest(self, points: Array, frames: Indices) -> tuple[Array, Array]:
         """The points of the surface nearest to `points` (N, 3) on `frames` (N,), and the unit normals of its faces."""
@@ -98,17 +84,12 @@ class Surface:
         """Whether points (N, 3) lie inside a solid (N,): all four level rays leave it more often than they enter it."""
         inside = np.ones(len(points), bool)
         for across in _level_axes(down):
-            met = crossed(self.mesh, points, across, self.at(frames)[1])
+            met = self.crossings(points, across, frames)
             for ahead in (1.0, -1.0):
                 side = met[ahead * met["distance"] > 0.0]
                 leaves = np.where(side["against"], -ahead, ahead)
                 inside &= np.bincount(side["row"], leaves, len(points)) > 0.0
         return inside
-
-
-def _of_lines(lines: Indices, ways: Array) -> Array:
-    """The directions of `lines` (N,): `ways` is one direction (3,) for all lines, or one for each."""
-    return ways if ways.ndim == 1 else ways[lines]
 
 
 def _level_axes(down: Array) -> tuple[Array, Array]:
@@ -165,12 +146,15 @@ class Surfaces:
         down = np.asarray(down, float)
         depth, found, normals = np.zeros(len(points)), np.zeros(len(points), bool), np.empty(points.shape)
         normals[...] = -down
-        parts = [self.surfaces[number].levels(number, points, down, frames) for number in self._near(points, down)]
-        if parts:
-            levels = Levels(*map(np.concatenate, zip(*parts, strict=True))) if len(parts) > 1 else parts[0]
-            best = self._choose(levels, points, down, frames)
-            line = levels.line[best]
-            depth[line], normals[line], found[line] = levels.depth[best], levels.normal[best], True
+        near = self._near(points, down)
+        if near:
+            met = [self.surfaces[number].crossings(points, down, frames) for number in near]
+            levels: Any = met[0]
+            if len(met) > 1:  # column by column, because numpy copies whole records slowly
+                levels = {name: np.concatenate([each[name] for each in met]) for name in levels.dtype.names}
+            best = self._choose(levels, np.repeat(near, list(map(len, met))), points, down, frames)
+            line = levels["row"][best]
+            depth[line], normals[line], found[line] = levels["distance"][best], levels["normal"][best], True
         return points + depth[:, None] * down, normals, found
 
     def _find_nearest(self, points: Array, frames: Indices) -> tuple[Array, Array, Indices]:
@@ -200,13 +184,15 @@ class Surfaces:
         meets = (middle + half >= aside.min(axis=0)) & (middle - half <= aside.max(axis=0))
         return np.flatnonzero(meets.all(axis=1)).tolist()
 
-    def _choose(self, levels: Levels, points: Array, down: Array, frames: Indices) -> Indices | slice:
-        """The rows of the cheapest level of each line that meets a surface."""
-        if np.bincount(levels.line, minlength=1).max() <= 1:
+    def _choose(self, levels: Any, surface: Indices, points: Array, down: Array, frames: Indices) -> Indices | slice:
+        """The rows of the cheapest of the `levels` at which each line meets a surface, from columns of records of
+        `crossed` and the numbers of their surfaces.
+        """
+        if np.bincount(levels["row"], minlength=1).max() <= 1:
             return slice(None)
-        order = np.lexsort((levels.depth, levels.line))
-        line, surface, depth = levels.line[order], levels.surface[order], levels.depth[order]
-        looks_up = levels.looks_up[order]
+        order = np.lexsort((levels["distance"], levels["row"]))
+        line, depth, looks_up = (levels[name][order] for name in ("row", "distance", "against"))
+        surface = surface[order]
         over = _over(line, looks_up)
         room = np.where(over < 0, np.inf, depth - depth[over])
         missing = np.minimum(np.maximum(1.0 - room / self.leg, 0.0), 1.0)
@@ -216,7 +202,7 @@ class Surfaces:
         starts = 1 + np.flatnonzero(np.diff(surface[over[doubtful]]))
         for rows in filter(len, np.split(doubtful, starts)):
             number, at = surface[over[rows[0]]], line[rows]
-            ways = _of_lines(at, down)
+            ways = np.broadcast_to(down, points.shape)[at]
             middle = points[at] + 0.5 * (depth[rows] + depth[over[rows]])[:, None] * ways
             buried = self.surfaces[number].encloses(middle, ways, frames[at])
             cost[rows] += (HIDDEN - NO_ROOM) * missing[rows] * buried

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor, on_supports
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, by_limbs
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
@@ -44,12 +44,7 @@ RELEASE = 0.4
 
 def measure_limbs(clip: Clip) -> Sole:
     """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
-    if not clip.hands.any():
-        return measure_sole(clip)
-    hands = _palms(clip.choose(clip.hands))
-    if clip.hands.all():
-        return hands
-    return measure_sole(clip.choose(~clip.hands)).beside(hands, clip.hands)
+    return by_limbs(clip.hands, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet)))
 
 
 def _palms(clip: Clip) -> Sole:
@@ -90,7 +85,7 @@ def _palm_depth(skin: Array, palm: Array, away: Array, length: float) -> float:
     return deepest if deepest < WITHIN * length else 0.0
 
 
-def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Array | None = None) -> Held:
+def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _rides: bool = False) -> Held:
     """When the limbs of a clip touch, and where they shall do so.
 
     In a clip that is seen from a carrier, limbs that rest in the world while they touch are held in the world, as a
@@ -98,16 +93,17 @@ def touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings, _ride: Arr
     """
     if not isinstance(ground, GroundSeen) or settings.always(clip.frames):
         return _touch(clip, sole, ground, settings)
-    ashore = _find_ashore(clip, sole, ground, settings)
-    if not ashore.any():
-        return _touch(clip, sole, ground, settings)
-    world = moved_by(ground.carrier.motion, clip.choose(ashore))
-    held = _touch(world, sole.choose(ashore), ground.ground, settings.choose(ashore))
-    held = replace(held, targets=held.targets.carried_by(ground.carrier.inverse))
-    if ashore.all():
-        return held
-    aboard = _touch(clip.choose(~ashore), sole.choose(~ashore), ground, settings.choose(~ashore))
-    return aboard.beside(held, ashore)
+    carrier = ground.carrier
+
+    def ashore(limbs: Mask) -> Held:
+        world = moved_by(carrier.motion, clip.choose(limbs))
+        held = _touch(world, sole.choose(limbs), ground.ground, settings.choose(limbs))
+        return replace(held, targets=held.targets.carried_by(carrier.inverse))
+
+    def aboard(limbs: Mask) -> Held:
+        return _touch(clip.choose(limbs), sole.choose(limbs), ground, settings.choose(limbs))
+
+    return by_limbs(_find_ashore(clip, sole, ground, settings), ashore, aboard)
 
 
 def _find_ashore(clip: Clip, sole: Sole, ground: GroundSeen, settings: Settings) -> Mask:
@@ -220,7 +216,7 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     """
     stands, never = contacts[..., 1], np.zeros(contacts.shape[:2], bool)
     hold = hold_feet(clip, clip.ankle, contacts, places_of(anchors), never, never, np.zeros(clip.legs))
-    targets = blend_targets(clip, hold, anchors, np.zeros((clip.frames, 3)))
+    targets = blend_targets(clip, hold, anchors, rides=False)
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
     share = np.where(clip.hands, near, stands.any(axis=0).astype(float))

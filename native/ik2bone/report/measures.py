@@ -116,11 +116,6 @@ def _feet(plan: Plan) -> list[Data]:
     ]
 
 
-def standing_points(clip: Clip, plan: Plan) -> Array:
-    """Heel and ball joint (F, L, 2, 3) of a clip, the points that stand."""
-    return np.stack([move_points(clip.foot, plan.sole.heel), clip.ball], axis=2)
-
-
 def contact_spans(after: Clip, plan: Plan) -> list[Data]:
     """Spans of heel and ball as plain data, frames [start, end). Only locked limbs have an anchor and a drift."""
     return _spans(after, plan)[0]
@@ -128,7 +123,7 @@ def contact_spans(after: Clip, plan: Plan) -> list[Data]:
 
 def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data], Array]:
     """As `contact_spans`, and the distances (F, L, 2) of heels and balls from where they should be, during contacts."""
-    points, spans = standing_points(clip, plan), []
+    points, spans = np.stack([move_points(clip.foot, plan.sole.heel), clip.ball], axis=2), []
     drift = np.zeros(points.shape[:3])
     # A contact is divided where it starts or stops being enforced.
     states = np.stack([plan.contacts & ~plan.enforced, plan.contacts & plan.enforced], axis=-1)
@@ -136,7 +131,7 @@ def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data],
     for place, start, end, is_enforced in sorted((place, start, end, state) for place, state, start, end in found):
         leg, index = divmod(place, len(PARTS))
         rows, held = slice(start, end), plan.locked[leg]
-        stands, path = plan.targets.standing.at(leg, start), points[rows, leg, index]
+        stands, path = plan.targets.anchor_at(leg, start), points[rows, leg, index]
         away = _away(plan, stands, PARTS[index], rows, path, is_source)
         drift[rows, leg, index] = apart = length_of(away)
         spans.append({
@@ -226,14 +221,13 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
     """Figures of one side, "before" or "after", per foot and over all."""
     feet, limits = [], _limits(before.leg)
     over = {name: series[name] > limit for name, limit in limits.items()}
-    most = {name: series[name].max(axis=0, initial=0.0).tolist() for name in limits}
-    counts = {name: rows.sum(axis=0).tolist() for name, rows in over.items()}
     for leg in range(before.legs):
         own = [span[side] for span in spans if span["leg"] == leg]
         foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
-        for name in limits:
-            foot |= {name: most[name][leg], f"{name}_frames": counts[name][leg]}
-            foot[f"{name}_at"] = _events(series[name][:, leg], over[name][:, leg], numbers) if counts[name][leg] else []
+        for name, frames in over.items():
+            events, values = frames[:, leg], series[name][:, leg]
+            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int(events.sum())}
+            foot[f"{name}_at"] = _events(values, events, numbers)
         feet.append(foot)
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},

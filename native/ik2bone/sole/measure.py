@@ -16,7 +16,7 @@ from ..contacts.paths import REST
 from ..contacts.stance import LEAST_CONTACT, ROLL, STEP, half_step, stances, standing_core
 from ..curves import quantile, runs
 from ..joints import level_axes
-from ..notes import Note
+from ..notes import Note, counted
 from ..rotations import cross, dot, inverse_of, length_of, level_part, move_points, turn_vectors, unit
 from .skin import BALL_HEIGHTS, FlatFoot, find_sole, lay_at_rest
 
@@ -102,9 +102,8 @@ def measure_sole(clip: Clip) -> Sole:
     clip = _unscaled(clip)
     (contacts, shown), found = _contacts(clip), _feet_at_rest(clip)
     height, source = _ball_height(clip, shown[..., 1]) if None in found else (0.0, "mesh")
-    told = _means_of_stances(clip, shown, [leg for leg, foot in enumerate(found) if foot is None])
     laid = [
-        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], told[leg], height, source)
+        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], shown[:, leg], height, source)
         for leg, foot in enumerate(found)
     ]
     feet, sources = zip(*laid, strict=True)
@@ -177,7 +176,7 @@ def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
     notes = [Note("sole_by_proportion")] if any(sole.source[leg] == "proportion" for leg in feet) else []
     skins = [(clip.skins[leg], sole.source[leg]) for leg in feet] if clip.skins else []
     doubted = sum(len(skin.foot) + len(skin.toe) > 0 and source != "mesh" for skin, source in skins)
-    return [*notes, Note("skin_doubted", {"count": doubted, "of": len(feet)})] if doubted else notes
+    return notes + counted("skin_doubted", doubted, of=len(feet))
 
 
 def sole_points(clip: Clip, sole: Sole) -> Array:
@@ -288,54 +287,41 @@ def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
     return [lay_at_rest(*each) for each in zip(clip.skins, joints, clip.leg / clip.foot_units, strict=True)]
 
 
-def _foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float, source: str) -> tuple[FlatFoot, str]:
+def _foot(clip: Clip, leg: int, contacts: Mask, shown: Mask, height: float, source: str) -> tuple[FlatFoot, str]:
     """How a foot lies flat that does not show it at rest, and the source of its height. Its skin is laid as its stances
-    have `told` (S, 27). Without a plausible skin the stances alone count, with the `height` from that `source`.
+    have it. Without a plausible skin the stances alone count, with the `height` from that `source`.
     """
     source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
-    lying = _flat_foot(clip, leg, contacts, told, 0.0 if source == "point" else height / clip.foot_units[leg])
-    found = clip.skins and find_sole(clip.skins[leg], lying, clip.leg / clip.foot_units[leg])
-    return (found, "mesh") if found else (lying, source)
+    lying = _flat_foot(clip, leg, shown, 0.0 if source == "point" else height / clip.foot_units[leg])
+    if clip.skins:
+        found = find_sole(clip.skins[leg], lying.forward, lying.up, lying.joint, clip.leg / clip.foot_units[leg])
+        if found:
+            return found, "mesh"
+    return replace(lying, heel=_struck_heel(clip, leg, lying, contacts[:, 1])), source
 
 
-def _means_of_stances(clip: Clip, contacts: Mask, legs: list[int]) -> dict[int, Array]:
-    """For some legs, what each stance tells (S, 27) about how the foot lies flat: means over its flat frames, from
-    contacts (F, L, 2). The columns are the ball joint, forward and up in foot space, how far the toes rise and lie
-    ahead, and the matrix from foot space to toe space.
-    """
-    flat = {leg: _flat_frames(clip, contacts[:, leg], leg) for leg in legs}
-    if not flat:
-        return {}
-    each = {leg: np.concatenate(stances) for leg, stances in flat.items()}
-    heading = np.concatenate([_headings(clip, leg, frames) for leg, frames in each.items()])
-    rows = np.concatenate(list(each.values())), np.repeat(legs, [len(frames) for frames in each.values()])
-    into, way = inverse_of(clip.foot[rows]), clip.tip[rows] - clip.ball[rows]
-    columns = (
-        move_points(into, clip.ball[rows]),
-        unit(turn_vectors(into, heading)),
-        unit(into[:, :3, :3] @ clip.up),
-        way @ clip.up,
-        np.maximum(dot(way, heading), 0.0),
-        (inverse_of(clip.toe[rows]) @ clip.foot[rows]).reshape(-1, 16),
-    )
-    ends = np.cumsum([len(frames) for stances in flat.values() for frames in stances])
-    means = iter([row.sum(axis=0) / len(row) for row in np.split(np.column_stack(columns), ends[:-1])])
-    return {leg: np.array([next(means) for _ in stances]) for leg, stances in flat.items()}
-
-
-def _flat_foot(clip: Clip, leg: int, contacts: Mask, told: Array, height: float) -> FlatFoot:
+def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     """How a foot with contacts (F, 2) lies flat, with the ball joint at this height over the sole: the means of what
-    its stances have `told` (S, 27). Heights and places are in units of foot space.
+    the flat frames of each stance tell. Heights and places are in units of foot space.
     """
-    joint, forward, up = told[:, :9].mean(axis=0).reshape(3, 3)
-    # Stances in which the toes are bent up do not show how the toes lie.
-    rises = told[:, 9]
-    tip, *into_toe = told[rises <= rises.min() + EVEN * clip.leg, 10:].mean(axis=0)
+    flat = _flat_frames(clip, contacts, leg)
+    frames, counts = np.concatenate(flat), np.array([len(each) for each in flat])
+
+    def of_stances(values: Array) -> Array:
+        return (np.add.reduceat(values, np.cumsum(counts) - counts).T / counts).T
+
+    ball, bone, heading = clip.ball[frames, leg], clip.foot[frames, leg], _headings(clip, leg, frames)
+    into, way = inverse_of(bone), clip.tip[frames, leg] - ball
+    ways = move_points(into, ball), unit(turn_vectors(into, heading)), unit(into[:, :3, :3] @ clip.up)
+    joint, forward, up = (of_stances(each).mean(axis=0) for each in ways)
     forward, up = unit(forward), unit(up)
+    # Stances in which the toes are bent up do not show how the toes lie.
+    rises = of_stances(way @ clip.up)
+    low = rises <= rises.min() + EVEN * clip.leg
+    tip = float(of_stances(np.maximum(dot(way, heading), 0.0))[low].mean()) / clip.foot_units[leg]
+    into_toe = of_stances(inverse_of(clip.toe[frames, leg]) @ bone)[low].mean(axis=0)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    tip = float(tip) / clip.foot_units[leg]
-    foot = FlatFoot(forward, up, joint, height, heel, tip, np.reshape(into_toe, (4, 4)))
-    return replace(foot, heel=_struck_heel(clip, leg, foot, contacts[:, 1]))
+    return FlatFoot(forward, up, joint, height, heel, tip, into_toe)
 
 
 def _headings(clip: Clip, leg: int, frames: Indices) -> Array:

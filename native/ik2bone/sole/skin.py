@@ -67,20 +67,20 @@ def lay_at_rest(skin: Skin, joint: Array, leg: float) -> FlatFoot | None:
     `leg` is the leg's length in foot bone space.
     """
     ahead = joint - (joint @ skin.up) * skin.up
-    return find_sole(skin, FlatFoot(unit(ahead), skin.up, joint, 0.0, 0.0, 0.0, np.eye(4)), leg)
+    return find_sole(skin, unit(ahead), skin.up, joint, leg)
 
 
-def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
+def find_sole(skin: Skin, forward: Array, up: Array, joint: Array, leg: float) -> FlatFoot | None:
     """Lay the skin of a foot flat, on the edge of its side-view outline on which it would stand.
 
-    `foot` says about how the foot lies, with the ankle at the origin of its space. A paw, which has nothing under the
-    ankle, stays as it lies. None if no plausible sole is found.
+    The foot lies about as `forward`, `up` and its ball `joint` (3,) say, with the ankle at the origin of its space. A
+    paw, which has nothing under the ankle, stays as it lies. None if no plausible sole is found.
     """
-    points = np.concatenate([skin.foot, skin.toe @ skin.rest[:3, :3].T + skin.rest[:3, 3]]) - foot.joint
+    points = np.concatenate([skin.foot, skin.toe @ skin.rest[:3, :3].T + skin.rest[:3, 3]]) - joint
     if not len(points):
         return None
-    side = np.stack([foot.forward, foot.up])
-    edge = _standing_edge(points @ side.T, -0.5 * side @ foot.joint)
+    side = np.stack([forward, up])
+    edge = _standing_edge(points @ side.T, -0.5 * side @ joint)
     forward, up = edge @ side, np.array([-edge[1], edge[0]]) @ side
     heights, places = dot(points, up), dot(points, forward)
     height = -float(heights.min())
@@ -89,7 +89,7 @@ def find_sole(skin: Skin, foot: FlatFoot, leg: float) -> FlatFoot | None:
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
         return None
-    return FlatFoot(forward, up, foot.joint, height, heel, tip, inverse_of(skin.rest))
+    return FlatFoot(forward, up, joint, height, heel, tip, inverse_of(skin.rest))
 
 
 def _standing_edge(points: Array, middle: Array) -> Array:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ..anchors.anchor import Anchor, StandingAnchors, ride_of, shortened
+from ..anchors.anchor import Anchor, ride_of, shortened
 from ..arrays import Array, Indices, Mask, put_in
 from ..clip import Clip
 from ..contacts.stance import Stance
@@ -46,9 +46,18 @@ class Targets:
     anchors: tuple[Anchor, ...] = ()
 
     @cached_property
-    def standing(self) -> StandingAnchors:
-        """The anchors on which feet stand."""
-        return StandingAnchors(self.anchors)
+    def standing(self) -> Indices:
+        """The numbers (F, L) of the anchors on which feet stand; -1 where they do not."""
+        numbers = np.full(self.rise.shape, -1)
+        for number, anchor in enumerate(self.anchors):
+            if anchor.part != "swing":
+                numbers[anchor.stance.rows] = number
+        return numbers
+
+    def anchor_at(self, leg: int, frame: int) -> Anchor | None:
+        """The anchor on which a foot stands on a frame, None if there is none."""
+        number = self.standing[frame, leg]
+        return self.anchors[number] if number >= 0 else None
 
     def cut(self, first: int, last: int) -> Targets:
         """The targets of frames [first, last), with the anchors of their stances, whose frames count from `first`."""
@@ -185,14 +194,11 @@ def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
     return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
 
 
-def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], ride: Array | None = None) -> Targets:
+def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], rides: bool) -> Targets:
     """Return the targets of all frames: an anchor places its foot during its stance, and a swing blends the placements
-    of the anchors before and after it.
-
-    `ride` (F, 3) is how far the figure is carried, by default as far as the anchors on its supports are.
+    of the anchors before and after it. If the figure `rides`, it is carried as far as its anchors are.
     """
-    if ride is None:
-        ride = ride_of((anchor for anchor in anchors if anchor.part != "swing"), clip.frames)
+    ride = ride_of(anchors, clip.frames, rides)
     ball = clip.ball + ride[:, None]
     turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
     rise, level = np.zeros(ball.shape[:2]), ball @ clip.up

@@ -87,7 +87,7 @@ def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -
     """The contacts (F, L, 2) without the frames on which a heel moves from its place, because the foot rolls."""
     path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
     for leg, start, end in column_runs(contacts[..., 0]):
-        places = unridden(targets.standing.at(leg, start), slice(start, end), path[start:end, leg])
+        places = unridden(targets.anchor_at(leg, start), slice(start, end), path[start:end, leg])
         # The heel's place is where it stands without the ball, if it ever does.
         alone = ~contacts[start:end, leg, 1]
         place = median_point(places[alone] if alone.any() else places)

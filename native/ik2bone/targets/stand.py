@@ -7,7 +7,7 @@ import numpy as np
 
 from ..anchors.choose import find_anchors
 from ..anchors.lying import as_on_level
-from ..arrays import Array, Mask
+from ..arrays import Mask
 from ..clip import Clip
 from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
 from ..contacts.steady import steady_feet
@@ -22,7 +22,7 @@ from .lock import hold_feet
 from .swing import lift_swings
 
 
-def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Array | None) -> Held:
+def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
     """Return when feet stand on their soles, and their targets."""
     steady, still = steady_feet(clip)
     mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
@@ -31,7 +31,7 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
     floor = sole if level is steady else replace(sole, floor=clip.floors[0])
     feet = feet_that_stand(level, floor, mode, settings.marks)
     if feet.locked:
-        targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, ride)
+        targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, rides)
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
         follow = lay_on_ground if mode == "ALWAYS" else follow_ground
@@ -45,22 +45,20 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, ride: Arra
 
 
 def locked_targets(
-    clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, ride: Array | None
+    clip: Clip, sole: Sole, feet: Contacts, ground: Ground, settings: Settings, rides: bool
 ) -> tuple[Targets, Mask, Mask]:
     """Return the targets of feet that stand on anchors and swing from one to the next, their contacts (F, L, 2), and
-    their resting contacts, on which the heel does not roll.
-
-    `ride` (F, 3) is how far the figure goes along with supports, by default as far as its anchors do.
+    their resting contacts, on which the heel does not roll. A figure that `rides` goes along with its anchors.
     """
     heel = move_points(clip.foot, sole.heel)
-    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, ride)
+    contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, rides)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, feet.added.any(axis=-1), sole.ball_height)
-    targets = blend_targets(clip, hold, anchors, ride)
+    targets = blend_targets(clip, hold, anchors, rides)
     resting = resting_contacts(clip, sole, targets, contacts)
     if settings.use_slope:
         targets = raise_heels(clip, sole, targets, contacts, settings.enforced(contacts), ground)
     else:
-        targets = blend_targets(clip, hold, raise_anchors(clip, sole, targets, contacts, ground), ride)
+        targets = blend_targets(clip, hold, raise_anchors(clip, sole, targets, contacts, ground), rides)
     swings = ~(contacts[..., 0] | contacts[..., 1])
     if swings.any():
         targets = lift_swings(clip, sole, targets, swings, ground)

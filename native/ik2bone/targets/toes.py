@@ -6,9 +6,8 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..checks import ROUNDING
 from ..clip import Clip
-from ..curves import column_runs, fade, smooth_between
+from ..curves import fade, smooth_between
 from ..ground.query import Ground
-from ..notes import Note
 from ..rotations import (
     angle_to_gain,
     cross,
@@ -98,12 +97,6 @@ def _bending(clip: Clip, sole: Sole) -> tuple[Array, Array]:
     way = _along_toes(toe_up, tip)
     room = BENT_UP - np.arctan2(dot(way, up), dot(way, forward))
     return unit(cross(forward, up)), np.where(clip.has_toe & way.any(axis=-1), np.maximum(room, 0.0), 0.0)
-
-
-def tell_toes(short: Mask) -> list[Note]:
-    """A note about the contacts of toes that are `short` (F, L) because they cannot bend far enough."""
-    count = len(column_runs(short))
-    return [Note("toes_short", {"count": count})] if count else []
 
 
 def _normals(clip: Clip, targets: Targets, stands: Mask, soles_up: Array) -> Array:
