@@ -194,9 +194,7 @@ def test_heels_do_not_stand_as_feet_are_lifted_on_the_spot(fps, lift) -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("joint", [0.0, 0.083])
-def test_foot_on_tiptoe_stands_between_flat_stances_however_high_its_ball_joint_lies_over_the_sole(
-    joint, exact
-) -> None:
+def test_foot_on_tiptoe_stands_between_flat_stances_however_high_its_ball_joint_is(joint, exact) -> None:
     time = np.arange(210)
     swing = [60, 75, 135, 150]
     ahead, on_tiptoe = np.interp(time, swing, [0.0, 0.5, 0.5, 1.0]), np.interp(time, swing, [0.0, 1.0, 1.0, 0.0])
