@@ -16,9 +16,9 @@ from .rotations import length_of
 # clips, 16 are loops, whose joints come within 0.24 of the usual step; those of the others are off by 1.2 or more.
 CLOSED, FAST = 0.25, 0.75
 # A loop is played on for this time (s) or more before it begins and after it ends, in whole rounds: a jump that is cut
-# off would look like a step. Twice this time is enough for long loops: 144 of 9 s close as well as with whole rounds. In
-# 108 runs of loops in place, hips on the last frame are then within 0.004 leg lengths of where they are on the first;
-# with 0.5 within 0.1, without it 0.36.
+# off would look like a step. Twice this time is enough for long loops: 144 of 9 s close as well as with whole rounds.
+# In 108 runs of loops in place, hips on the last frame are then within 0.004 leg lengths of where they are on the
+# first; with 0.5 within 0.1, without it 0.36.
 ON = 2.0
 
 
