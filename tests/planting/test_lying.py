@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ik2bone.anchors.lying import lie_along
 from ik2bone.contacts.spans import Marks
+from ik2bone.contacts.steady import turned_about
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
@@ -64,6 +65,15 @@ def test_a_clip_in_place_over_ground_that_lies_lower_is_moved_down_to_it_as_it_i
     once = first.apply(clip)
     lower = plant(once.moved(np.tile([0.0, 0.0, 0.3], (once.frames, 1))), HILLS, None, first.sole)
     assert lower.hips_offset == pytest.approx(np.tile([0.0, 0.0, -0.3], (once.frames, 1)), abs=1e-3)
+
+
+def test_feet_that_point_down_in_a_hop_swing_as_low_over_the_slope_again() -> None:
+    pose, air = make_walk(1.0, 30.0).clip.cut(np.full(45, 15)), np.maximum(0.0, 1.0 - ((np.arange(45) - 22) / 9.0) ** 2)
+    hop = pose.moved((0.1 * air)[:, None] * UP)
+    pointed = matrix_from_vector(np.tile((1.2 * air)[:, None, None] * [0.0, 1.0, 0.0], (1, 2, 1)))
+    once, again = _planted_twice(turned_about(hop, hop.ankle, pointed), SLOPE)
+    assert np.abs(again.ball - once.ball).max() < 0.002
+    assert np.abs(again.hip - once.hip).max() < 0.002
 
 
 @pytest.mark.parametrize("degrees", [-6.0, 9.0])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Feet that lie along the ground already, as in clips that were planted on it before. They are not corrected twice."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -57,9 +58,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
     if not standing:
         return anchors
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
-    # Heights of the footholds, since heel points and ball joints differ in height over the sole.
-    heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
-    keep = bool(np.ptp(rises) + ROUNDING * clip.leg <= ALONG * heights)
+    keep = kept_rise(clip, standing) is not None
     if not keep and np.ptp(rises) > EVEN * clip.leg:
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
@@ -69,6 +68,16 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
         rise = rises.mean() * clip.up
         anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
     return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors
+
+
+def kept_rise(clip: Clip, anchors: Sequence[Anchor]) -> float | None:
+    """How far the ground raises the stances of a clip whose heights follow it already; None for any other clip."""
+    standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
+    if not standing:
+        return None
+    # Heights of the footholds, since heel points and ball joints differ in height over the sole.
+    rises, heights = (np.array([getattr(a, name) for a in standing]) @ clip.up for name in ("move", "foothold"))
+    return float(rises.mean()) if np.ptp(rises) + ROUNDING * clip.leg <= ALONG * np.ptp(heights) else None
 
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
