@@ -190,3 +190,17 @@ def test_heels_do_not_stand_as_feet_are_lifted_on_the_spot(fps, lift) -> None:
     assert up.any() and not level.contacts[up].any()
     assert level.report()["after"]["penetration"] < 0.003
     assert np.abs(hilly.hips_offset[:, :2]).max() < 0.1
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("joint", [0.0, 0.083])
+def test_foot_on_tiptoe_stands_between_flat_stances_however_high_its_ball_joint_is(joint, exact) -> None:
+    time = np.arange(210)
+    swing = [60, 75, 135, 150]
+    ahead, on_tiptoe = np.interp(time, swing, [0.0, 0.5, 0.5, 1.0]), np.interp(time, swing, [0.0, 1.0, 1.0, 0.0])
+    lift = 0.1 * (np.sin(np.pi * np.clip((time - 60) / 15, 0, 1)) + np.sin(np.pi * np.clip((time - 135) / 15, 0, 1)))
+    heel, ball = np.zeros((2, 210, 2, 3))
+    heel[:, 0] = np.stack([ahead, 0 * time, lift + 0.2 * on_tiptoe], axis=1)
+    ball[:, 0] = np.stack([ahead + 0.15, 0 * time, lift + joint], axis=1)
+    heel[:, 1], ball[:, 1] = [0.2, 0.2, 0.0], [0.35, 0.2, joint]
+    assert ik2bone.find_contacts(heel, ball, fps=60.0, leg=1.0, exact=exact)[80:130, 0, 1].all()

@@ -10,6 +10,7 @@ import ik2bone
 import numpy as np
 import pytest
 from ik2bone import Clip, NoGround, Settings, plant
+from ik2bone.ground.surfaces import Surface, Surfaces
 from short_walk import LEG, WALK, from_points, hills
 from walk import HILLS
 
@@ -147,3 +148,12 @@ def test_a_height_function_needs_up_to_be_z() -> None:
         plant(clip, hills)
     with pytest.raises(ValueError, match="tells no nearest points"):
         plant(WALK, hills, Settings(direction="NEAREST"))
+
+
+def test_surfaces_whose_motion_ends_before_the_clip_are_refused() -> None:
+    motion = np.tile(np.eye(4), (WALK.frames, 1, 1))
+    deck = ik2bone.Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
+    plant(WALK, Surfaces((Surface(deck, "Deck", motion),), LEG))
+    words = f"motion of surface 'Deck' over {WALK.frames} frames, as the clip has, got {WALK.frames - 1}"
+    with pytest.raises(ValueError, match=words):
+        plant(WALK, Surfaces((Surface(deck, "Deck", motion[1:]),), LEG))

@@ -111,6 +111,14 @@ def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on()
     assert not plan.locked.any() and not plan.anchors
 
 
+def test_a_long_loop_is_played_on_for_a_few_seconds_and_closes_all_the_same() -> None:
+    long = LOOP.cut(np.append(np.tile(np.arange(ROUND), 9), ROUND))
+    frames, own = frames_of_loop(long)
+    assert len(frames) - long.frames == 2 * own.start < long.frames
+    assert (frames == np.arange(-own.start, long.frames + own.start) % (9 * ROUND))[: own.stop - 1].all()
+    assert seam(long, planted(long, plant(long, HILLS))) < 0.0003
+
+
 def test_only_a_clip_that_comes_back_to_its_first_pose_is_a_loop() -> None:
     frames, own = frames_of_loop(LOOP)
     assert (frames[own] == np.arange(LOOP.frames)).all()

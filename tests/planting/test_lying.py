@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from ik2bone.anchors.lying import lie_along
 from ik2bone.contacts.spans import Marks
+from ik2bone.contacts.steady import turned_about
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
@@ -45,6 +46,34 @@ def test_planting_again_changes_little(ground, make) -> None:
     assert _apart(
         move_points(again.foot, tip) - again.ankle, move_points(once.foot, tip) - once.ankle
     ) < 0.2 * np.radians(3.0)
+
+
+@pytest.mark.parametrize("roll", [0.4, 0.8])
+@pytest.mark.parametrize("ground", [SLOPE, HILLS, STAIRS, LEVEL], ids=["slope", "hills", "stairs", "level"])
+def test_planting_again_in_place_moves_nothing_however_far_feet_roll(ground, roll) -> None:
+    clip = in_place(make_walk(roll=roll).clip)
+    first = plant(clip, ground)
+    once = first.apply(clip)
+    again = plant(once, ground, None, with_own_floor(once, first.sole)).apply(once)
+    for name in ("hip", "ankle", "ball"):
+        assert np.abs(getattr(again, name) - getattr(once, name)).max() < 1e-6
+
+
+def test_a_clip_in_place_over_ground_that_lies_lower_is_moved_down_to_it_as_it_is() -> None:
+    clip = in_place(make_walk(roll=0.8).clip)
+    first = plant(clip, HILLS)
+    once = first.apply(clip)
+    lower = plant(once.moved(np.tile([0.0, 0.0, 0.3], (once.frames, 1))), HILLS, None, first.sole)
+    assert lower.hips_offset == pytest.approx(np.tile([0.0, 0.0, -0.3], (once.frames, 1)), abs=1e-3)
+
+
+def test_feet_that_point_down_in_a_hop_swing_as_low_over_the_slope_again() -> None:
+    pose, air = make_walk(1.0, 30.0).clip.cut(np.full(45, 15)), np.maximum(0.0, 1.0 - ((np.arange(45) - 22) / 9.0) ** 2)
+    hop = pose.moved((0.1 * air)[:, None] * UP)
+    pointed = matrix_from_vector(np.tile((1.2 * air)[:, None, None] * [0.0, 1.0, 0.0], (1, 2, 1)))
+    once, again = _planted_twice(turned_about(hop, hop.ankle, pointed), SLOPE)
+    assert np.abs(again.ball - once.ball).max() < 0.002
+    assert np.abs(again.hip - once.hip).max() < 0.002
 
 
 @pytest.mark.parametrize("degrees", [-6.0, 9.0])
@@ -91,9 +120,11 @@ def test_soles_lie_along_what_they_are_nearer_to() -> None:
     assert not lie_along(np.tile(UP, (10, 1)), np.tile(UP, (10, 1)), UP)
 
 
-def test_soles_that_roll_past_the_slope_do_not_lie_along_it() -> None:
+def test_soles_that_roll_past_the_slope_lie_along_it_only_if_feet_keep_to_its_heights() -> None:
     normal, away = (np.array([x, 0.0, 1.0]) / np.hypot(x, 1.0) for x in (-0.2, 0.5))
-    assert not lie_along(np.repeat([normal, away], [4, 6], axis=0), np.tile(normal, (10, 1)), UP)
+    soles_up, normals = np.repeat([normal, away], [4, 6], axis=0), np.tile(normal, (10, 1))
+    assert not lie_along(soles_up, normals, UP)
+    assert lie_along(soles_up, normals, UP, keep=True)
 
 
 @pytest.mark.parametrize("roll", [0.0, 0.4])

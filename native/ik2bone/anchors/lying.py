@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Feet that lie along the ground already, as in clips that were planted on it before. They are not corrected twice."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..contacts.steady import turned_about
 from ..curves import quantile
 from ..ground.query import Ground, ask
 from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, unit
-from ..sole.measure import EVEN, Sole
+from ..sole.measure import EVEN, Sole, sole_points
 from .anchor import Anchor
 
 # Soles lie along a slope if their angles to it are at most this share of their angles to the level.
@@ -25,26 +26,20 @@ LEAST_SLOPE = np.radians(0.5)
 LOW_SHARE = 0.3
 
 
-def lie_along(soles_up: Array, normals: Array, up: Array) -> bool:
+def lie_along(soles_up: Array, normals: Array, up: Array, keep: bool = False) -> bool:
     """Whether soles with up directions (N, 3) lie along ground with normals (N, 3), rather than level.
 
-    Only the rows with the smallest angles count, because feet roll on other frames. The soles also have to lean with
-    the ground on the whole: feet that always roll are nearer to some slope than to the level by chance.
-    """
-    if not lean_along(soles_up, normals, up):
-        return False
-    to_ground, to_level = (_usual_angle(unit(soles_up), other) for other in (normals, up))
-    return to_ground < ALONG * to_level
-
-
-def lean_along(soles_up: Array, normals: Array, up: Array) -> bool:
-    """Whether soles with up directions (N, 3) lean on the whole as ground with normals (N, 3) does, however they tilt
-    besides.
+    They should be much nearer to the ground than to the level; only the rows with the smallest angles count, because
+    feet roll on other frames. They should also lean with the ground on the whole: feet that always roll are nearer to
+    some slope than to the level by chance. If the feet `keep` to the heights of the ground, one of the two is enough,
+    because soles may tilt besides.
     """
     if not len(soles_up) or _usual_angle(normals, up) <= LEAST_SLOPE:
         return False
+    to_ground, to_level = (_usual_angle(unit(soles_up), other) for other in (normals, up))
     sides, slopes = level_part(unit(soles_up), up), level_part(normals, up)
-    return bool((sides * slopes).sum() >= ALONG * (slopes**2).sum())
+    near, leans = to_ground < ALONG * to_level, bool((sides * slopes).sum() >= ALONG * (slopes**2).sum())
+    return near or leans if keep else near and leans
 
 
 def _usual_angle(directions: Array, other: Array) -> float:
@@ -55,27 +50,34 @@ def _usual_angle(directions: Array, other: Array) -> float:
 def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -> list[Anchor]:
     """The anchors, changed if the clip's feet keep to the ground already, up stairs and along slopes.
 
-    If soles lie along the ground, standing feet keep the tilt and the places that they have in the clip. Then, or if
-    the heights of stances follow the ground, the ground also counts as the clip's own floor under swinging feet. If the
-    heights follow the ground, it is enough that soles lean with it (`lean_along`). If not, soles have to lie along it
-    (`lie_along`).
+    If soles lie along the ground (`lie_along`), standing feet keep the tilt and the places that they have in the clip.
+    Then, or if the heights of stances follow the ground, the ground also counts as the clip's own floor under swinging
+    feet.
     """
     standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
     if not standing:
         return anchors
     rises = np.array([anchor.move for anchor in standing]) @ clip.up
-    # Heights of the footholds, since heel points and ball joints differ in height over the sole.
-    heights = np.ptp(np.array([anchor.foothold for anchor in standing]) @ clip.up)
-    keep = bool(np.ptp(rises) + ROUNDING * clip.leg <= ALONG * heights)
+    keep = kept_rise(clip, standing) is not None
     if not keep and np.ptp(rises) > EVEN * clip.leg:
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
-    along = (lean_along if keep else lie_along)(soles_up, normals, clip.up)
+    along = lie_along(soles_up, normals, clip.up, keep)
     if along or keep:
         rise = rises.mean() * clip.up
         anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
     return [_left(clip, sole, anchor) for anchor in anchors] if along else anchors
+
+
+def kept_rise(clip: Clip, anchors: Sequence[Anchor]) -> float | None:
+    """How far the ground raises the stances of a clip whose heights follow it already; None for any other clip."""
+    standing = [anchor for anchor in anchors if anchor.part != "swing" and anchor.found]
+    if not standing:
+        return None
+    # Heights of the footholds, since heel points and ball joints differ in height over the sole.
+    rises, heights = (np.array([getattr(a, name) for a in standing]) @ clip.up for name in ("move", "foothold"))
+    return float(rises.mean()) if np.ptp(rises) + ROUNDING * clip.leg <= ALONG * np.ptp(heights) else None
 
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
@@ -95,18 +97,22 @@ def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
     return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 
 
-def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> Array:
-    """Heights (F, L) of the clip's own floor under feet, from points (F, L, 3) on the soles below the balls.
+def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Array, bool]:
+    """Heights (F, L) of the clip's own floor under feet, from points (F, L, 3) below the balls, and whether the low
+    feet keep to the ground.
 
-    The floor is level, unless the low feet keep to the ground much better. Then it follows the ground, as high over it
-    as the low feet are.
+    The floor is level, unless the low feet keep to the ground much better. Then it is the ground itself if they touch
+    it, else it follows the ground as high over it or as deep under it as they are.
     """
-    height = below @ clip.up
-    hits, _, found = ask(ground, below, clip.up)
-    over = np.where(found, height - hits @ clip.up, np.inf)
-    if found.all() and _keep_to(over, height, clip.leg):
-        return height - over + quantile(over[over <= quantile(over.ravel(), LOW_SHARE)], 0.5)
-    return np.full(height.shape, sole.floor)
+    # Balls do not show it alone: soles that lie on the ground touch it with their heels or tips, too.
+    points = np.concatenate([below[:, :, None], sole_points(clip, sole)], axis=2)
+    hits, _, found = ask(ground, points, clip.up)
+    heights, under = points @ clip.up, hits @ clip.up
+    over = (heights - under).min(axis=2)
+    if found.all() and _keep_to(over, heights.min(axis=2), clip.leg):
+        lowest, usual = (float(quantile(over.ravel(), share)) for share in (0.02, 0.5 * LOW_SHARE))
+        return under[:, :, 0] + min(max(lowest, 0.0), usual), True
+    return np.full(over.shape, sole.floor), False
 
 
 def as_on_level(clip: Clip, ground: Ground) -> Clip:

@@ -40,8 +40,11 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # carried the figure stands, even if the other foot is lower.
     level = (np.abs(heights - heights[:, None]) < SAME_PLACE) & (legs == legs[:, None]) & carry
     # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
-    # before and after.
-    held = _are_crests(starts, ends, heights, SAME_PLACE, 0.5 * step)
+    # before and after. The joint of a ball may lie 0.1 leg over the sole, so heights count from where each part is
+    # lowest.
+    over = (feet.heights - feet.heights.min(axis=(0, 1))).min(axis=2)
+    over = np.array([quantile(over[spell.rows], 0.5) for spell in spells])
+    held = _are_crests(starts, ends, over, SAME_PLACE, 0.5 * step)
     keep = carry | (low & ~held) | level.any(axis=1)
     return [spell for spell, kept in zip(spells, keep, strict=True) if kept]
 

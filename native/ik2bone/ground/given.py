@@ -28,6 +28,10 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
     if isinstance(ground, Mesh):
         return Surfaces((Surface(ground),), clip.leg)
     if isinstance(ground, Surfaces | GivenGround | HeightField | MovingGround):
+        for surface in ground.surfaces if isinstance(ground, Surfaces) else ():
+            if surface.moves and len(surface.motion) < clip.frames:
+                expected = f"the motion of surface {surface.name!r} over {clip.frames} frames, as the clip has"
+                raise ValueError(f"ground: expected {expected}, got {len(surface.motion)}")
         return ground
     if not callable(ground):
         raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")

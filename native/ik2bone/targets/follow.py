@@ -40,14 +40,14 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     On other ground they do not sink in.
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
-    floor = own_floor(clip, sole, below, ground)
+    floor, keep = own_floor(clip, sole, below, ground)
     height = below @ clip.up - floor
     # The ground is looked for from the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, settings.least)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
     rise = np.where(found, (hits - below) @ clip.up + height, 0.0)
     soles_up, low = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
-    tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up)
+    tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up, keep)
     normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)

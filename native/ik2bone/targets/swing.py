@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from ..anchors.lying import kept_rise
 from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs, smooth_between, smoothstep
@@ -46,7 +47,8 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     over the ground.
 
     Depths are known on the frames of the `swings` (F, L) and on the frames next to them. Tips of toes may swing as deep
-    under the ground as they do in the clip, because rigs place them roughly.
+    under the ground as they do under the clip's own floor, because rigs place them roughly. If stances follow the
+    heights of the ground already, it is that floor.
     """
     before = sole_points(clip, sole)
     near = swings.copy()
@@ -54,6 +56,9 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     near[:-1] |= swings[1:]
     under = targets.depths(targets.placed(before - clip.ball[:, :, None]), near, ground, clip.up)
     heights = before @ clip.up - sole.floor
+    rise = kept_rise(clip, targets.anchors)
+    if rise is not None:
+        heights = -targets.depths(before + targets.ride[:, None, None] + rise * clip.up, near, ground, clip.up)
     under[..., 2] += np.minimum(heights[..., 2], 0.0)
     return under.max(axis=2), np.clip(heights.min(axis=2), 0.0, MARGIN * clip.leg)
 
