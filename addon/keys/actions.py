@@ -218,12 +218,11 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 
 @contextmanager
-def copy_playing(armature: Object, original: Assignment) -> Iterator[Assignment]:
-    """Make the armature play a copy of an action within the context."""
+def temporary_copy(original: Assignment) -> Iterator[Assignment]:
+    """A copy of an action that is removed at the end of the context."""
     own = copy(original)
     try:
-        with playing(armature, own):
-            yield own
+        yield own
     finally:
         bpy.data.actions.remove(own.action)
 

@@ -3,10 +3,8 @@
 
 from collections.abc import Iterator
 from math import ceil, floor
-from typing import Any
 
 from ik2bone.arrays import Array
-from ik2bone.plan import Plan
 
 from ..errors import Refusal
 from ..keys import actions, fcurves
@@ -14,11 +12,10 @@ from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..stages import Stages
 from . import records
-from .contacts import Rows
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
 from .task import blend, usual_blend
-from .transaction import keep_curves, keep_marks
+from .transaction import keep_curves
 
 
 class InPlace(Output):
@@ -64,9 +61,4 @@ class InPlace(Output):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         keep_curves(self.undo, self.target, corrected)
         bounds = int(self.task.frames[0]), int(self.task.frames[-1])
-        return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))
-
-    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        keep_marks(self.undo, self.target.action)
-        record = self.full_record(plan, None, self.record["channels"], contacts, figures)
-        records.store(self.target.action, None, record)
+        return write_keys(self.target, self.task, corrected, bounds)

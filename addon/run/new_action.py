@@ -2,10 +2,8 @@
 """The output New Action: keys go into a copy of the action that stores a pointer to its source."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from ik2bone.arrays import Array
-from ik2bone.plan import Plan
 
 from ..errors import listed
 from ..keys import actions, fcurves
@@ -14,7 +12,6 @@ from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..stages import Stages
 from . import records
-from .contacts import Rows
 from .output import Derived, write_keys
 from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
@@ -27,8 +24,7 @@ class NewAction(Derived):
     `planted` is replaced.
     """
 
-    def choose(self) -> None:
-        super().choose()
+    def choose_target(self) -> None:
         self.again = self.source is not self.played
         self.planted = self.played if self.again else records.planted_of(self.armature, self.source)
         self.target = self.played
@@ -43,8 +39,7 @@ class NewAction(Derived):
 
     @property
     def shown(self) -> Assignment:
-        """The planted action if it keeps curves that this run does not write, else the source."""
-        return self.planted if self.planted and self.again else self.source
+        return self.played
 
     def told(self) -> Iterator[str]:
         """Sentences about other players of the source, and about replaced keys in the planted action."""
@@ -84,7 +79,7 @@ class NewAction(Derived):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Write the keys to the planted action, or to a new copy of the source, and make the armature play it."""
         self._open(corrected)
-        return write_keys(self.target, self.task, corrected, self.bounds, self.unkeyed(self.channels))
+        return write_keys(self.target, self.task, corrected, self.bounds)
 
     def _open(self, corrected: list[Channel]) -> None:
         """Prepare the planted action for the keys of this run. It stays the same datablock for strips and scripts.
@@ -101,10 +96,4 @@ class NewAction(Derived):
         records.mark(self.planted.action, {records.SOURCE: None})
         if not self.again:
             actions.overwrite(self.planted, self.source)
-            switch(self.undo, self.armature, self.planted)
-
-    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        source, record = self.source.action, self.record_of_all(plan, contacts, figures)
-        for action in (source, self.target.action):
-            keep_marks(self.undo, action)
-        records.store(self.target.action, source, record)
+        switch(self.undo, self.armature, self.planted)

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from math import ceil, floor
 from typing import Any
@@ -26,7 +27,7 @@ from .contacts import Rows
 from .layers import Keep, Layer
 from .output import Derived, write_keys
 from .task import Bounds, Task
-from .transaction import keep_curves, keep_marks, named, on_error, switch
+from .transaction import keep_curves, keep_marks, named, on_error
 
 CORRECTIONS, POSE = ".layer", ".pose"
 NO_TURN = (1.0, 0.0, 0.0, 0.0)
@@ -35,10 +36,9 @@ NO_TURN = (1.0, 0.0, 0.0, 0.0)
 class NlaLayer(Derived):
     """Plants the source by a layer over it. Curves of an existing layer that this run does not write stay."""
 
-    def choose(self) -> None:
+    def choose_target(self) -> None:
         if self.options.sparse_keys:
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
-        super().choose()
         self.again = self.layer is not None
         self.target = self.layer.assignment if self.layer else Assignment(None)
         self.record = records.read(self.held)
@@ -66,9 +66,7 @@ class NlaLayer(Derived):
         """Measure the hips under a copy of the layer in which the channels of this run change nothing."""
         if not self.again or self.task.moves_hips:
             return None
-        with ExitStack() as stack:
-            copy = actions.copy(self.target)
-            stack.callback(bpy.data.actions.remove, copy.action)
+        with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             nothing = [each.with_values(0.0 * each.values + combine.neutral(each)) for each in self.channels]
             yield from self._key(copy, nothing)
             self._show(stack.callback, copy)
@@ -99,9 +97,6 @@ class NlaLayer(Derived):
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Key the differences in the action of the layer, or in a new one, and show the layer."""
-        if self.played != self.source:
-            switch(self.undo, self.armature, self.source)
-            records.put_back(self.armature, self.record)
         self._open()
         yield from self._key(self.target, self._differences(corrected))
         self._hold_pose()
@@ -130,8 +125,8 @@ class NlaLayer(Derived):
         return own
 
     def _key(self, assignment: Assignment, channels: list[Channel]) -> Stages[None]:
-        neutral = {channel.path: combine.neutral(channel) for channel in channels}
-        return write_keys(assignment, self.task, channels, self.bounds, neutral)
+        channels = [replace(channel, unkeyed=combine.neutral(channel)) for channel in channels]
+        return write_keys(assignment, self.task, channels, self.bounds)
 
     def _differences(self, corrected: list[Channel]) -> list[Channel]:
         """The channels of the layer: differences between the corrected channels and the source's.
@@ -198,7 +193,7 @@ class NlaLayer(Derived):
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        record = self.record_of_all(plan, contacts, figures)
+        record = self.full_record(plan, contacts, figures)
         records.mark(self.target.action, {records.RECORD: records.as_text(record)})
 
 

@@ -3,12 +3,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from bpy.types import Action, Context, Object
+from bpy.types import Action, Context, Object, PoseBone
 from ik2bone.arrays import Array
 from ik2bone.contacts.spans import Marks, Span, read_spans
 from ik2bone.plan import Plan
@@ -17,7 +17,7 @@ from ik2bone.sole.measure import Sole
 from .. import properties
 from ..keys import actions, rotations
 from ..keys import channels as keys
-from ..keys.actions import Assignment, Curves
+from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample, sampling
@@ -28,7 +28,7 @@ from ..stages import Progress, Stages
 from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .task import Bounds, Task, action_bounds, blend, choose_frames
-from .transaction import on_error
+from .transaction import keep_marks, on_error, switch
 
 
 class Output(ABC):
@@ -83,10 +83,6 @@ class Output(ABC):
         """What the rows of contacts hold."""
         return read_spans(self.rows or [])
 
-    def showing(self) -> AbstractContextManager[None]:
-        """A context within which the armature plays the source."""
-        return nullcontext()
-
     def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
         """The task of this run: frames of the action, and the share of the correction on each of them."""
         frames = choose_frames(self.context.scene, self.options, self.bounds)
@@ -115,18 +111,24 @@ class Output(ABC):
         return None
 
     def read(self) -> list[Channel]:
-        """The channels that the run writes, with the source's values: rotations, then locations."""
-        return read_channels(self.task, actions.curves_of(self.source), {}, self.before)
+        """The channels that the run writes, with the source's values."""
+        curves, frames, known = actions.curves_of(self.source), self.task.frames, self.known()
+        sampled = {path: values[self.task.part] for path, values in self.before.channels.items()}
+        return [keys.read(curves, bone, name, frames, known, sampled) for bone, name in self.properties()]
+
+    def known(self) -> Mapping[str, list[float]]:
+        """The values of properties, by data path, that the source does not animate; those of others are at hand."""
+        return {}
+
+    def properties(self) -> list[tuple[PoseBone, str]]:
+        """The properties that the run writes, as bone and name."""
+        return list(_properties_of(self.task))
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """Sample the whole action with these channels written to a copy of it."""
-        with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
-            yield from write_keys(copy, self.task, channels, self.bounds, self.unkeyed(channels))
+        with actions.temporary_copy(self.shown) as copy, actions.playing(self.armature, copy):
+            yield from write_keys(copy, self.task, channels, self.bounds)
             return (yield from self.task.sample())
-
-    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        """The values of properties that the source does not animate, by data path."""
-        return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     @property
     def shown(self) -> Assignment:
@@ -155,21 +157,31 @@ class Output(ABC):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Write the corrected channels and make the scene show them, for the report."""
 
-    @abstractmethod
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Store the record, and what else makes the result permanent."""
+        for action in filter(None, (self.origin, self.target.action)):
+            keep_marks(self.undo, action)
+        records.store(self.target.action, self.origin, self.full_record(plan, contacts, figures))
+
+    @property
+    def origin(self) -> Action | None:
+        """The source that a record names; None if the source itself is changed."""
+        return None
+
+    @property
+    def written(self) -> dict[str, list[float] | None]:
+        """The item `channels` of the record of this run."""
+        return self.record["channels"]
 
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
         """The record of this run, without contacts and report."""
         name, settings = source.name if source else None, properties.as_dict(self.options)
         return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
-    def full_record(
-        self, plan: Plan, source: Action | None, channels: dict[str, Any], found: Rows, figures: dict[str, Any]
-    ) -> records.Record:
+    def full_record(self, plan: Plan, found: Rows, figures: dict[str, Any]) -> records.Record:
         """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
-        return self.new_record(source, channels) | {
-            "contacts": rows_to_store(self.task, self.spans, self.rows or [], found, self.again),
+        return self.new_record(self.origin, self.written) | {
+            "contacts": rows_to_store(self.task, self.rows or [], found, self.again),
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
         }
@@ -182,26 +194,29 @@ class Derived(Output):
     """
 
     def choose(self) -> None:
-        """Set the source: that of the played action, or the played action itself."""
+        """Find the source: that of the played action, or the played action itself.
+
+        The armature plays it until keys are written, with unkeyed properties at their values from before planting.
+        """
         origin = records.origin_of(self.played.action)
         self.source = actions.counterpart(self.played, origin) if origin else self.played
+        self.choose_target()
+        switch(self.undo, self.armature, self.source)
+        records.put_back(self.armature, self.record)
 
-    @contextmanager
-    def showing(self) -> Iterator[None]:
-        """Make the armature play the source, with unkeyed properties at their values from before planting."""
-        with actions.playing(self.armature, self.source):
-            records.put_back(self.armature, self.record)
-            yield
+    @abstractmethod
+    def choose_target(self) -> None:
+        """Set target, record and `again` for the source."""
 
-    def read(self) -> list[Channel]:
-        """Read also the channels of these limbs and hips that only an earlier run wrote, to reset them."""
-        known = {path: values for path, values in self.record["channels"].items() if values is not None}
-        curves, bones = actions.curves_of(self.source), self.armature.pose.bones
-        channels = read_channels(self.task, curves, known, self.before)
-        paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
-        rows = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
-        left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
-        return channels + [keys.read(curves, bone, name, self.task.frames, known) for bone, name in left]
+    def known(self) -> Mapping[str, list[float]]:
+        return records.unkeyed(self.record)
+
+    def properties(self) -> list[tuple[PoseBone, str]]:
+        """Also those of these limbs and hips that only an earlier run wrote, to reset them."""
+        own, bones = super().properties(), self.armature.pose.bones
+        written = self.record["channels"] if self.again else ()
+        every = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
+        return own + [each for each in every if each[0].path_from_id(each[1]) in written and each not in own]
 
     def _bones(self) -> list[str]:
         """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
@@ -210,41 +225,31 @@ class Derived(Output):
         own = [name for limb in body.limbs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
 
-    def record_of_all(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> records.Record:
-        """The full record. Channels of earlier runs stay in it only if `again` is set."""
-        unkeyed, channels = self.unkeyed(self.channels), self.record["channels"] if self.again else {}
-        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in self.channels}
-        return self.full_record(plan, self.source.action, channels, contacts, figures)
+    @property
+    def origin(self) -> Action | None:
+        return self.source.action
+
+    @property
+    def written(self) -> dict[str, list[float] | None]:
+        """The channels of this run, and those of earlier runs if `again` is set."""
+        earlier = self.record["channels"] if self.again else {}
+        return earlier | {channel.path: channel.unkeyed for channel in self.channels}
 
 
-def read_channels(
-    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], sample: Sample | None = None
-) -> list[Channel]:
-    """Read the rotations of turned bones, the locations of loose feet and hips, and the channels of controls.
-
-    Channels that the sample has read from F-curves are copied from it.
-    """
-    sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
+def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
+    """Rotations of turned bones, locations of loose feet and hips, and the properties of controls."""
     bones = task.armature.pose.bones
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in task.controls if control.turns]
     moved += [task.body.hips] if task.moves_hips else []
     moved += [control.bone for control in task.controls if control.moves]
-    parts = [(bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned)]
-    parts += [(bones[name], "location") for name in dict.fromkeys(moved)]
-    return [
-        Channel(bone.name, path, sampled[path].copy())
-        if (path := bone.path_from_id(name)) in sampled
-        else keys.read(curves, bone, name, task.frames, unkeyed)
-        for bone, name in parts
-    ]
+    yield from ((bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned))
+    yield from ((bones[name], "location") for name in dict.fromkeys(moved))
 
 
-def write_keys(
-    assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds, unkeyed: keys.Unkeyed
-) -> Stages[None]:
+def write_keys(assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds) -> Stages[None]:
     """Write the channels to an action with these bounds, on the frames of the task."""
     curves = actions.curves_of(assignment)
     for number, channel in enumerate(channels):
         yield Progress(f"writing keys of {channel.bone}", number / len(channels))
-        keys.write(curves, channel, task.frames, bounds, unkeyed)
+        keys.write(curves, channel, task.frames, bounds)

@@ -140,10 +140,9 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     output = chosen(context, armature, options, undo)
     if output.layer and chosen is not NlaLayer:
         on_success(undo, layers.remove, output.layer)
-    with output.showing():
-        yield Progress("finding limbs", 0.0)
-        task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
-        before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    yield Progress("finding limbs", 0.0)
+    task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
+    before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)

@@ -14,7 +14,7 @@ from ..ground.meshes import making_ground
 from ..ground.motion import find_motions
 from ..keys import actions
 from ..keys import channels as keys
-from ..keys.actions import Assignment, Curves
+from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample, sample
 from ..pose.skins import find_skins
@@ -22,7 +22,7 @@ from ..rig.body import Body
 from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
-from .output import Output, read_channels
+from .output import Output
 from .refusals import refuse_between, refuse_unkeyable
 from .task import Bounds, Task, action_bounds
 from .transaction import keep_curves, switch_to_copy
@@ -68,7 +68,7 @@ class PresentPose(Output):
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self) -> list[Channel]:
-        channels = read_channels(self.task, Curves(None), {})
+        channels = super().read()
         refuse_unkeyable(actions.curves_of(self.played), channels)
         return channels
 
@@ -105,5 +105,8 @@ class PresentPose(Output):
         action = self.played.action
         if records.source_of(action):
             return records.read(action) | {"armature": self.armature.name}
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), self.channels)
-        return self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in self.channels})
+        curves = actions.curves_of(self.played)
+        unkeyed = {
+            c.path: c.unkeyed if keys.silent_parts(curves, c.path, len(c.unkeyed)) else None for c in self.channels
+        }
+        return self.new_record(action, unkeyed)

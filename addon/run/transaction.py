@@ -50,8 +50,10 @@ def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> No
 
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
     """Make the armature play another action; an error undoes it."""
-    on_error(undo, actions.assign, armature, actions.assigned(armature))
-    actions.assign(armature, assignment)
+    present = actions.assigned(armature)
+    if assignment != present:
+        on_error(undo, actions.assign, armature, present)
+        actions.assign(armature, assignment)
 
 
 def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:

@@ -324,8 +324,8 @@ STAGES = [
     ("run.pipeline", "report", "summary", 0),
     ("run.output", "keys", "write", 3),
     ("run.pipeline", "properties", "store", 0),
-    ("run.new_action", "records", "as_text", 0),
-    ("run.new_action", "records", "store", 0),
+    ("run.output", "records", "as_text", 0),
+    ("run.output", "records", "store", 0),
 ]
 
 
