@@ -13,7 +13,7 @@ from ik2bone.arrays import Array
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
-from .actions import Curves, assigned, curves_of
+from .actions import Curves, assigned
 from .handmade import find_handmade, mark_generated
 from .keyframes import SAME_FRAME, Frames
 
@@ -189,7 +189,7 @@ def insert(armature: Object, channel: Channel, frame: int) -> None:
     if armature.animation_data.action:
         bone = armature.pose.bones[channel.bone]
         bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
-    curves = curves_of(assigned(armature))
+    curves = assigned(armature).curves
     for index, value in enumerate(channel.values[0]):
         curve = curves.ensure(channel.path, index, channel.bone)
         if not armature.animation_data.action:

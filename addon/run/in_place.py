@@ -7,7 +7,7 @@ from math import ceil, floor
 from ik2bone.arrays import Array
 
 from ..errors import Refusal
-from ..keys import actions, fcurves
+from ..keys import fcurves
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..stages import Stages
@@ -29,13 +29,13 @@ class InPlace(Output):
         """Corrections fade at every end beyond which the action, or keys outside its manual frame range, go on."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)
-        first, last = actions.curves_of(self.source).span() or self.bounds
+        first, last = self.source.curves.span() or self.bounds
         reach = min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
         return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
     def read(self) -> list[Channel]:
         """Read the channels. Raises `Refusal` if keys would not show, or if curves outside the frames would change."""
-        channels, curves = super().read(), actions.curves_of(self.source)
+        channels, curves = super().read(), self.source.curves
         refuse_unkeyable(curves, channels)
         for channel in channels:
             for curve in channel.curves(curves):

@@ -49,7 +49,7 @@ class NewAction(Derived):
         yield from self.told_of_players(self.source, False)
 
     def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
-        curves, original = actions.curves_of(planted), actions.curves_of(self.source)
+        curves, original = planted.curves, self.source.curves
         # Renaming a bone changes data paths only in actions that are assigned.
         strange = original.bones() - set(self.armature.pose.bones.keys())
         lost = strange - curves.bones() if self.again and strange else set()
@@ -68,7 +68,7 @@ class NewAction(Derived):
 
     def _told_of_repeating(self) -> Iterator[str]:
         """A sentence about curves that no longer repeat beyond the action, within the frames of the scene."""
-        scene, (first, last), curves = self.context.scene, self.bounds, actions.curves_of(self.source)
+        scene, (first, last), curves = self.context.scene, self.bounds, self.source.curves
         goes_on = scene.frame_start < first or scene.frame_end > last
         if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in channel.curves(curves)):
             yield (

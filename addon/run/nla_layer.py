@@ -50,7 +50,7 @@ class NlaLayer(Derived):
 
     def _refuse_to_push_down(self) -> None:
         """Raise `Refusal` for curves that play differently in an NLA strip than in the object's own action."""
-        name, curves = self.source.action.name, actions.curves_of(self.source)
+        name, curves = self.source.action.name, self.source.curves
         remedy = "or choose another output"
         for group in actions.muted_groups(self.source):
             raise Refusal(f"group {group} of {name} is muted, which counts in the NLA alone: unmute it, {remedy}")
@@ -80,7 +80,7 @@ class NlaLayer(Derived):
             yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
         if self.layer:
             paths = [channel.path for channel in self.channels]
-            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), self.task.frames, paths)
+            handmade = keys.count_handmade(self.target.curves, Curves(None), self.task.frames, paths)
             if handmade:
                 yield f"keys made by hand were replaced in the layer: {handmade}"
             if layers.is_weakened(self.layer.corrections):
@@ -91,7 +91,7 @@ class NlaLayer(Derived):
 
     def _goes_on(self) -> bool:
         """Whether the source moves beyond the bounds, by keys outside a manual range or by extrapolation."""
-        curves = actions.curves_of(self.source)
+        curves = self.source.curves
         first, last = curves.span() or self.bounds
         return first < self.bounds[0] or last > self.bounds[1] or any(fcurves.goes_on(curve) for curve in curves)
 
@@ -156,7 +156,7 @@ class NlaLayer(Derived):
             return
         self.pose = self._own(self.pose, POSE)
         records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
-        curves, keyed = actions.curves_of(self.pose), actions.curves_of(self.source)
+        curves, keyed = self.pose.curves, self.source.curves
         for curve in [curve for curve in curves if keyed.find(curve.data_path, curve.array_index)]:
             curves.bag.fcurves.remove(curve)
         for channel, index, value in posed:
@@ -166,7 +166,7 @@ class NlaLayer(Derived):
     def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
         """The unkeyed components of a property whose values differ from the default, as index and value."""
         default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
-        for index in keys.silent_parts(actions.curves_of(self.source), channel.path, len(default)):
+        for index in keys.silent_parts(self.source.curves, channel.path, len(default)):
             value = float(channel.values[0, index])
             if value != default[index]:
                 yield index, value
@@ -189,7 +189,7 @@ class NlaLayer(Derived):
 
     def _widely(self) -> Bounds:
         """The first and last frame of the action, its curves and the scene together."""
-        scene, (first, last) = self.context.scene, actions.curves_of(self.source).span() or self.bounds
+        scene, (first, last) = self.context.scene, self.source.curves.span() or self.bounds
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:

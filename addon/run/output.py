@@ -112,7 +112,7 @@ class Output(ABC):
 
     def read(self) -> list[Channel]:
         """The channels that the run writes, with the source's values."""
-        curves, frames, known = actions.curves_of(self.source), self.task.frames, self.known()
+        curves, frames, known = self.source.curves, self.task.frames, self.known()
         sampled = {path: values[self.task.part] for path, values in self.before.channels.items()}
         return [keys.read(curves, bone, name, frames, known, sampled) for bone, name in self.properties()]
 
@@ -249,7 +249,7 @@ def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
 
 def write_keys(assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds) -> Stages[None]:
     """Write the channels to an action with these bounds, on the frames of the task."""
-    curves = actions.curves_of(assignment)
+    curves = assignment.curves
     for number, channel in enumerate(channels):
         yield Progress(f"writing keys of {channel.bone}", number / len(channels))
         keys.write(curves, channel, task.frames, bounds)

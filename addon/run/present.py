@@ -69,7 +69,7 @@ class PresentPose(Output):
 
     def read(self) -> list[Channel]:
         channels = super().read()
-        refuse_unkeyable(actions.curves_of(self.played), channels)
+        refuse_unkeyable(self.played.curves, channels)
         return channels
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
@@ -105,7 +105,7 @@ class PresentPose(Output):
         action = self.played.action
         if records.source_of(action):
             return records.read(action) | {"armature": self.armature.name}
-        curves = actions.curves_of(self.played)
+        curves = self.played.curves
         unkeyed = {
             c.path: c.unkeyed if keys.silent_parts(curves, c.path, len(c.unkeyed)) else None for c in self.channels
         }

@@ -345,7 +345,7 @@ def planted_of(armature: Object, source: Assignment) -> Assignment | None:
         if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:
             continue
         candidate = actions.counterpart(source, action)
-        if actions.curves_of(candidate).bag and action.is_editable and actions.players(candidate) in ([], [armature]):
+        if candidate.curves.bag and action.is_editable and actions.players(candidate) in ([], [armature]):
             readable(action)
             return candidate
     return None

@@ -79,10 +79,10 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     Blender can only copy an action as a whole. Removing the other curves from the copy at once takes less time than it
     saves, because their memory is used again: new memory is five times as slow.
     """
-    if actions.curves_of(assignment).bag is None:
+    if assignment.curves.bag is None:
         on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
         return
-    paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
+    paths = None if written is None else _touched(assignment.curves, {each.path for each in written})
     backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
@@ -122,7 +122,7 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
 
 def _keyed_values(armature: Object) -> dict[str, Any]:
     """The values of keyed properties other than transforms, such as switches of control rigs, by data path."""
-    paths = {curve.data_path for curve in actions.curves_of(actions.assigned(armature))}
+    paths = {curve.data_path for curve in actions.assigned(armature).curves}
     others = (path for path in paths if path.rpartition(".")[2] not in TRANSFORMS and OWNED.match(path))
     values = {path: _value_at(armature, path) for path in others}
     return {path: value for path, value in values.items() if value is not None}

@@ -31,7 +31,7 @@ def rig(bpy, actions):
     ob = biped.make_bones(bpy, "Rig", [('the "bone"', None, (0, 0, 0), (0.1, 0.2, 1))])
     assignment = actions.new(ob, "Action")
     actions.assign(ob, assignment)
-    return ob, ob.pose.bones[0], actions.curves_of(assignment)
+    return ob, ob.pose.bones[0], assignment.curves
 
 
 def _fill(curves, bone, name, points, interpolation="BEZIER"):
