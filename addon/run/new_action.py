@@ -3,8 +3,6 @@
 
 from collections.abc import Iterator
 
-from ik2bone.arrays import Array
-
 from ..errors import listed
 from ..keys import actions, fcurves
 from ..keys import channels as keys
@@ -29,13 +27,6 @@ class NewAction(Derived):
         self.planted = self.played if self.again else records.planted_of(self.armature, self.source)
         self.target = self.played
         self.record = records.read(self.planted.action if self.planted else None)
-
-    def offset(self) -> Stages[Array | None]:
-        """Measure the hips on a copy, because writing twice over a key would round its handles twice."""
-        if self.planted is None or not self.again or self.task.moves_hips:
-            return None
-        moved = yield from self.trial(self.channels)
-        return moved.clip.hip - self.before.clip.hip
 
     @property
     def shown(self) -> Assignment:

@@ -21,6 +21,7 @@ from ..keys import actions, combine, fcurves, rotations
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
 from ..keys.channels import Channel
+from ..pose.sample import Sample
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
@@ -62,16 +63,14 @@ class NlaLayer(Derived):
                     f"and the NLA would not keep the others: key all four, {remedy}"
                 )
 
-    def offset(self) -> Stages[Array | None]:
-        """Measure the hips under a copy of the layer in which the channels of this run change nothing."""
-        if not self.again or self.task.moves_hips:
-            return None
+    def trial(self, channels: list[Channel]) -> Stages[Sample]:
+        """As for every output, but under a copy of the layer if there is one."""
+        if not self.again:
+            return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
-            nothing = [each.with_values(0.0 * each.values + combine.neutral(each)) for each in self.channels]
-            yield from self._key(copy, nothing)
+            yield from self._key(copy, self._differences(channels))
             self._show(stack.callback, copy)
-            moved = yield from self.task.sample()
-            return moved.clip.hip - self.before.clip.hip
+            return (yield from self.task.sample())
 
     def told(self) -> Iterator[str]:
         """Sentences about the source's new strip, replaced keys, a weak influence, and frames beyond the layer."""

@@ -218,6 +218,13 @@ class Derived(Output):
         every = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
         return own + [each for each in every if each[0].path_from_id(each[1]) in written and each not in own]
 
+    def offset(self) -> Stages[Array | None]:
+        """Measure the hips on a copy, because writing twice over a key would round its handles twice."""
+        if not self.again or self.task.moves_hips:
+            return None
+        moved = yield from self.trial(self.channels)
+        return moved.clip.hip - self.before.clip.hip
+
     def _bones(self) -> list[str]:
         """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
         body, bones = self.task.body, self.armature.pose.bones
