@@ -65,6 +65,10 @@ class Curves:
         """The curve of one component of a property, or None."""
         return self.bag.fcurves.find(path, index=index) if self.bag else None
 
+    def of(self, path: str) -> list[FCurve]:
+        """The curves of a property, which has up to four components."""
+        return list(filter(None, (self.find(path, index) for index in range(4))))
+
     def ensure(self, path: str, index: int, group: str) -> FCurve:
         """The curve of one component of a property. A new curve is put into the named group, or into none for ""."""
         curve = self.find(path, index)
@@ -316,12 +320,6 @@ def players(assignment: Assignment) -> list[Object]:
     """The objects whose own action is this one with this slot. NLA strips do not count."""
     playing = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action)
     return [ob for ob in playing if assigned(ob) == assignment]
-
-
-def others_playing(assignment: Assignment, ob: Object) -> list[str]:
-    """The names of other objects that play these curves, without the library object of an override."""
-    own = {ob, ob.override_library.reference if ob.override_library else None}
-    return [other.name for other in players(assignment) if other not in own]
 
 
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:

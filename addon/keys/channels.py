@@ -46,10 +46,6 @@ class Channel:
         """The same property with other values."""
         return replace(self, values=values)
 
-    def curves(self, curves: Curves) -> list[FCurve]:
-        """The curves of the components that have one."""
-        return list(filter(None, (curves.find(self.path, index) for index in range(self.values.shape[1]))))
-
 
 def read(
     curves: Curves,
@@ -129,7 +125,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property's value on the frame before `frame`; None if no component has a key before `frame`."""
-    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in channel.curves(curves)):
+    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in curves.of(channel.path)):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
@@ -173,11 +169,6 @@ def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) 
     around = np.array([frame for frame in (frames[0] - 1, frames[-1] + 1) if bounds[0] <= frame <= bounds[1]])
     if len(around):
         fcurves.write(curve, around, np.full(len(around), value))
-
-
-def show(armature: Object, channel: Channel) -> None:
-    """Set the bone's property to the channel's first value."""
-    setattr(armature.pose.bones[channel.bone], channel.name, channel.values[0])
 
 
 def insert(armature: Object, channel: Channel, frame: int) -> None:

@@ -38,7 +38,7 @@ class InPlace(Output):
         channels, curves = super().read(), self.source.curves
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in channel.curves(curves):
+            for curve in curves.of(channel.path):
                 for frame, before in self.task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:

@@ -61,7 +61,7 @@ class NewAction(Derived):
         """A sentence about curves that no longer repeat beyond the action, within the frames of the scene."""
         scene, (first, last), curves = self.context.scene, self.bounds, self.source.curves
         goes_on = scene.frame_start < first or scene.frame_end > last
-        if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in channel.curves(curves)):
+        if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in curves.of(channel.path)):
             yield (
                 f"planted curves no longer repeat beyond frames {first} to {last} of "
                 f"{self.source.action.name}: set its manual frame range to all that is to be planted"

@@ -36,6 +36,7 @@ class Output(ABC):
 
     undo      calls that restore the scene if the run fails
     source    the motion that is planted
+    origin    the source that a record names; None if the source itself is changed
     target    the action whose keys are replaced
     record    the record of an earlier run
     again     whether limbs that this run does not plant stay as an earlier run planted them
@@ -47,6 +48,7 @@ class Output(ABC):
     """
 
     source: Assignment
+    origin: Action | None = None
     target: Assignment
     record: records.Record
     task: Task
@@ -144,8 +146,9 @@ class Output(ABC):
         name = assignment.action.name
         # Unless the action changes, the other armatures of this run get planted actions of their own.
         apart = [self.armature] if changes else [self.armature, *find_armatures(self.context)]
-        own = {armature.name for armature in apart}
-        others = [other for other in actions.others_playing(assignment, self.armature) if other not in own]
+        library = self.armature.override_library
+        own = {*apart, library.reference if library else None}
+        others = [other.name for other in actions.players(assignment) if other not in own]
         if others:
             yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
         strips = actions.strips_of(assignment.action, apart)
@@ -163,16 +166,6 @@ class Output(ABC):
             keep_marks(self.undo, action)
         records.store(self.target.action, self.origin, self.full_record(plan, contacts, figures))
 
-    @property
-    def origin(self) -> Action | None:
-        """The source that a record names; None if the source itself is changed."""
-        return None
-
-    @property
-    def written(self) -> dict[str, list[float] | None]:
-        """The item `channels` of the record of this run."""
-        return self.record["channels"]
-
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
         """The record of this run, without contacts and report."""
         name, settings = source.name if source else None, properties.as_dict(self.options)
@@ -180,7 +173,9 @@ class Output(ABC):
 
     def full_record(self, plan: Plan, found: Rows, figures: dict[str, Any]) -> records.Record:
         """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
-        return self.new_record(self.origin, self.written) | {
+        earlier = self.record if self.again else records.EMPTY
+        written = {channel.path: channel.unkeyed for channel in self.channels}
+        return self.new_record(self.origin, earlier["channels"] | written | records.unkeyed(earlier)) | {
             "contacts": rows_to_store(self.task, self.rows or [], found, self.again),
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
@@ -200,6 +195,7 @@ class Derived(Output):
         """
         origin = records.origin_of(self.played.action)
         self.source = actions.counterpart(self.played, origin) if origin else self.played
+        self.origin = self.source.action
         self.choose_target()
         switch(self.undo, self.armature, self.source)
         records.put_back(self.armature, self.record)
@@ -231,16 +227,6 @@ class Derived(Output):
         tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
         own = [name for limb in body.limbs for name in limb.bones]
         return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
-
-    @property
-    def origin(self) -> Action | None:
-        return self.source.action
-
-    @property
-    def written(self) -> dict[str, list[float] | None]:
-        """The channels of this run, and those of earlier runs if `again` is set."""
-        earlier = self.record["channels"] if self.again else {}
-        return earlier | {channel.path: channel.unkeyed for channel in self.channels}
 
 
 def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:

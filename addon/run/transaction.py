@@ -13,6 +13,7 @@ import bpy
 from bpy.types import Action, Context, Object, PoseBone
 from bpy.utils import unescape_identifier
 
+from ..errors import Refusal
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import TRANSFORMS, Channel
@@ -80,8 +81,7 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     saves, because their memory is used again: new memory is five times as slow.
     """
     if assignment.curves.bag is None:
-        on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
-        return
+        raise Refusal(f"action {assignment.action.name} has no keys for this armature")
     paths = None if written is None else _touched(assignment.curves, {each.path for each in written})
     backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
