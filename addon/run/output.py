@@ -2,7 +2,7 @@
 """The base class of outputs, which decide where motion is read from and where keys are written."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property, partial
 from typing import Any
@@ -108,23 +108,37 @@ class Output(ABC):
         return records.known_sole(self.task.body.planned, self.before.clip, records.read(self.source.action))
 
     def offset(self) -> Stages[Array | None]:
-        """The way (F, L, 3) by which an earlier run moved the hip joints, if this run does not move them; else None."""
-        yield from ()
-        return None
+        """The way (F, L, 3) by which an earlier run moved the hip joints, if this run does not move them; else None.
+
+        It is measured on a copy, because writing twice over a key would round its handles twice.
+        """
+        if self.origin is None or not self.again or self.task.moves_hips:
+            return None
+        moved = yield from self.trial(self.channels)
+        return moved.clip.hip - self.before.clip.hip
 
     def read(self) -> list[Channel]:
-        """The channels that the run writes, with the source's values."""
-        curves, frames, known = self.source.curves, self.task.frames, self.known()
+        """The channels that the run writes, with the source's values.
+
+        Among them are those of these limbs and hips that only an earlier run wrote, to reset them.
+        """
+        known, written, bones = {}, {}, self.armature.pose.bones
+        if self.origin:
+            known, written = records.unkeyed(self.record), self.record["channels"] if self.again else {}
+        earlier = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
+        earlier = (each for each in earlier if each[0].path_from_id(each[1]) in written)
         sampled = {path: values[self.task.part] for path, values in self.before.channels.items()}
-        return [keys.read(curves, bone, name, frames, known, sampled) for bone, name in self.properties()]
+        return [
+            keys.read(self.source.curves, bone, name, self.task.frames, known, sampled)
+            for bone, name in dict.fromkeys([*_properties_of(self.task), *earlier])
+        ]
 
-    def known(self) -> Mapping[str, list[float]]:
-        """The values of properties, by data path, that the source does not animate; those of others are at hand."""
-        return {}
-
-    def properties(self) -> list[tuple[PoseBone, str]]:
-        """The properties that the run writes, as bone and name."""
-        return list(_properties_of(self.task))
+    def _bones(self) -> list[str]:
+        """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
+        body, bones = self.task.body, self.armature.pose.bones
+        tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
+        own = [name for limb in body.limbs for name in limb.bones]
+        return [*own, *(bone.name for top in tops for bone in top.parent_recursive)]
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """Sample the whole action with these channels written to a copy of it."""
@@ -204,30 +218,6 @@ class Derived(Output):
     def choose_target(self) -> None:
         """Set target, record and `again` for the source."""
 
-    def known(self) -> Mapping[str, list[float]]:
-        return records.unkeyed(self.record)
-
-    def properties(self) -> list[tuple[PoseBone, str]]:
-        """Also those of these limbs and hips that only an earlier run wrote, to reset them."""
-        own, bones = super().properties(), self.armature.pose.bones
-        written = self.record["channels"] if self.again else ()
-        every = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
-        return own + [each for each in every if each[0].path_from_id(each[1]) in written and each not in own]
-
-    def offset(self) -> Stages[Array | None]:
-        """Measure the hips on a copy, because writing twice over a key would round its handles twice."""
-        if not self.again or self.task.moves_hips:
-            return None
-        moved = yield from self.trial(self.channels)
-        return moved.clip.hip - self.before.clip.hip
-
-    def _bones(self) -> list[str]:
-        """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
-        body, bones = self.task.body, self.armature.pose.bones
-        tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
-        own = [name for limb in body.limbs for name in limb.bones]
-        return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
-
 
 def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
     """Rotations of turned bones, locations of loose feet and hips, and the properties of controls."""
@@ -236,8 +226,8 @@ def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
     turned = [name for name, *_ in task.turned] + [control.bone for control in task.controls if control.turns]
     moved += [task.body.hips] if task.moves_hips else []
     moved += [control.bone for control in task.controls if control.moves]
-    yield from ((bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned))
-    yield from ((bones[name], "location") for name in dict.fromkeys(moved))
+    yield from ((bones[name], rotations.property_of(bones[name].rotation_mode)) for name in turned)
+    yield from ((bones[name], "location") for name in moved)
 
 
 def write_keys(assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds) -> Stages[None]:
