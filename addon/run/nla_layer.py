@@ -41,7 +41,7 @@ class NlaLayer(Derived):
         if self.options.sparse_keys:
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         self.again = self.layer is not None
-        self.target = self.layer.assignment if self.layer else Assignment(None)
+        self.target = actions.assignment_of(self.layer.corrections) if self.layer else Assignment(None)
         self.record = records.read(self.held)
         self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
