@@ -70,8 +70,7 @@ def _stored(half: Array, whole: Array) -> Array:
     walks stay within 1e-6 up to frame 5000, and within 2e-6 at frame 10000.
     """
     frames = half[0, 0] + (half[3, 0] - half[0, 0]) * DENSER_AT_ENDS
-    short = shortened(whole)
-    values = _weights(_parameters(short[:, 0], frames)) @ short[:, 1]
+    values = _values(shortened(whole), frames)
     times = _single_near(half[1:3, 0])
     fits = np.tile(half, (len(times), 1, 1))
     fits[:, 1:3, 0] = times
@@ -87,6 +86,10 @@ def _single_near(times: Array) -> Array:
     near = times.astype(np.float32)
     rows = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]
     return np.array(list(product(*np.transpose(rows))), float)
+
+
+def _values(points: Array, frames: Array) -> Array:
+    return _weights(_parameters(points[:, 0], frames)) @ points[:, 1]
 
 
 def _weights(t: Array) -> Array:

@@ -122,14 +122,14 @@ class Output(ABC):
 
         Among them are those of these limbs and hips that only an earlier run wrote, to reset them.
         """
-        known, written, bones = {}, {}, self.armature.pose.bones
+        known, written, bones, curves = {}, {}, self.armature.pose.bones, self.source.curves
         if self.origin:
             known, written = records.unkeyed(self.record), self.record["channels"] if self.again else {}
         earlier = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
         earlier = (each for each in earlier if each[0].path_from_id(each[1]) in written)
         sampled = {path: values[self.task.part] for path, values in self.before.channels.items()}
         return [
-            keys.read(self.source.curves, bone, name, self.task.frames, known, sampled)
+            keys.read(curves, bone, name, self.task.frames, known, sampled)
             for bone, name in dict.fromkeys([*_properties_of(self.task), *earlier])
         ]
 
