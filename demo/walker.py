@@ -187,7 +187,7 @@ def new_curves(armature, name: str):
     actions = import_module(f"{session.ADDON}.keys.actions")
     action = actions.new(armature, name)
     actions.assign(armature, action)
-    return actions.curves_of(action)
+    return action.curves
 
 
 def write_channel(curves, bone, channel: str, values: Array) -> None:

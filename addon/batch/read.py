@@ -79,7 +79,7 @@ def enlarge(armature: Object, factor: float) -> None:
     top.location *= factor
     top.scale *= factor
     for action in actions_of(top).values() if factor != 1.0 else ():
-        for curve in actions.curves_of(actions.fitting(top, action)):
+        for curve in actions.fitting(top, action).curves:
             for point in curve.keyframe_points if curve.data_path in ("location", "scale") else ():
                 for place in (point.co, point.handle_left, point.handle_right):
                     place.y *= factor
@@ -92,7 +92,7 @@ def play(armature: Object, action: Action) -> None:
     for track in animation.nla_tracks:
         track.mute = True
     actions.put(animation, actions.fitting(armature, action))
-    span = actions.curves_of(actions.assigned(armature)).span()
+    span = actions.assigned(armature).curves.span()
     if span is not None:
         scene.frame_start, scene.frame_end = floor(span[0]), ceil(span[1])
         scene.frame_start += _starts_in_calibration_pose(scene, armature)

@@ -104,7 +104,7 @@ def _enabled_in(layer: LayerCollection) -> Iterator[Object]:
 def _is_animated_in_hiding(ob: Object) -> bool:
     """Whether keys or a driver hide and show the object in viewports. For Blender, muted ones count, too."""
     drivers = ob.animation_data.drivers if ob.animation_data else ()
-    curves = chain(drivers, *map(actions.curves_of, actions.assignments(ob)))
+    curves = chain(drivers, *(played.curves for played in actions.assignments(ob)))
     return any(curve.data_path == "hide_viewport" for curve in curves)
 
 

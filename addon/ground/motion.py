@@ -112,13 +112,13 @@ def _hidden_on(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[
     """For objects whose visibility may change: whether viewports hide them, frame by frame (F,)."""
     # Keys are evaluated directly where nothing else decides, because stepping takes 15 times as long: 0.5 s for 100
     # objects over 200 frames.
-    states = {ob: _keyed_hidden(ob, frames) for ob in objects if _hiding(actions.curves_of(actions.assigned(ob)))}
+    states = {ob: _keyed_hidden(ob, frames) for ob in objects if _hiding(actions.assigned(ob).curves)}
     stepped = [ob for ob in objects if is_layered(ob) or (ob.animation_data and _hiding(ob.animation_data.drivers))]
     return states | dict(zip(stepped, (yield from step_hidden(stepped, frames)) if stepped else (), strict=True))
 
 
 def _keyed_hidden(ob: Object, frames: Sequence[int]) -> Mask:
-    curves = _hiding(actions.curves_of(actions.assigned(ob)))
+    curves = _hiding(actions.assigned(ob).curves)
     return np.array([any(curve.evaluate(frame) >= 1.0 for curve in curves) for frame in frames])
 
 

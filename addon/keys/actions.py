@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Actions in every version of Blender: F-curves lie in the action itself up to 4.3, and in slots from 4.4 on."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
@@ -32,6 +34,15 @@ class Assignment:
     action: Action | None
     slot: str | None = None
 
+    @property
+    def curves(self) -> Curves:
+        """The curves of an object that plays this action by this slot."""
+        if not hasattr(self.action, "slots"):
+            return Curves(self.action)
+        slot, layers = _slot(self.action, self.slot), self.action.layers
+        strip = layers[0].strips[0] if layers and layers[0].strips else None
+        return Curves(strip.channelbag(slot) if strip and slot else None)
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -53,6 +64,10 @@ class Curves:
     def find(self, path: str, index: int) -> FCurve | None:
         """The curve of one component of a property, or None."""
         return self.bag.fcurves.find(path, index=index) if self.bag else None
+
+    def of(self, path: str) -> list[FCurve]:
+        """The curves of a property, which has up to four components."""
+        return list(filter(None, (self.find(path, index) for index in range(4))))
 
     def ensure(self, path: str, index: int, group: str) -> FCurve:
         """The curve of one component of a property. A new curve is put into the named group, or into none for ""."""
@@ -146,16 +161,6 @@ def preview_range(scene: Scene) -> tuple[int, int] | None:
     return (scene.frame_preview_start, scene.frame_preview_end) if scene.use_preview_range else None
 
 
-def curves_of(assignment: Assignment) -> Curves:
-    """The curves of an object that plays this action by this slot."""
-    action = assignment.action
-    if not hasattr(action, "slots"):
-        return Curves(action)
-    slot = _slot(action, assignment.slot)
-    strip = action.layers[0].strips[0] if action.layers and action.layers[0].strips else None
-    return Curves(strip.channelbag(slot) if strip and slot else None)
-
-
 def new(ob: Object, name: str) -> Assignment:
     """A new action without keys, with a slot for the object."""
     action = bpy.data.actions.new(name)
@@ -196,7 +201,7 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
 def copy(assignment: Assignment, paths: Container[str] | None = None) -> Assignment:
     """A copy of the action with the same slot, with all of the object's curves or those of some properties."""
     own = Assignment(assignment.action.copy(), assignment.slot)
-    curves = curves_of(own)
+    curves = own.curves
     for curve in list(curves) if paths is not None else ():
         if curve.data_path not in paths:
             curves.bag.fcurves.remove(curve)
@@ -218,12 +223,11 @@ def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
 
 
 @contextmanager
-def copy_playing(armature: Object, original: Assignment) -> Iterator[Assignment]:
-    """Make the armature play a copy of an action within the context."""
+def temporary_copy(original: Assignment) -> Iterator[Assignment]:
+    """A copy of an action that is removed at the end of the context."""
     own = copy(original)
     try:
-        with playing(armature, own):
-            yield own
+        yield own
     finally:
         bpy.data.actions.remove(own.action)
 
@@ -254,7 +258,7 @@ def counterpart(assignment: Assignment, action: Action) -> Assignment:
 
 def overwrite(target: Assignment, source: Assignment, paths: Container[str] | None = None) -> None:
     """Make the object's curves in `target` equal to those in `source`, for all properties or for some `paths`."""
-    new, old = curves_of(source), curves_of(target)
+    new, old = source.curves, target.curves
     ours, theirs = ([c for c in curves if paths is None or c.data_path in paths] for curves in (old, new))
     for curve in [curve for curve in ours if new.find(curve.data_path, curve.array_index) is None]:
         old.bag.fcurves.remove(curve)
@@ -273,7 +277,7 @@ def frame_span(assignment: Assignment) -> tuple[float, float] | None:
     action = assignment.action
     if action.use_frame_range:
         return (action.frame_start, action.frame_end)
-    return curves_of(assignment).span()
+    return assignment.curves.span()
 
 
 def muted_groups(assignment: Assignment) -> list[str]:
@@ -282,7 +286,7 @@ def muted_groups(assignment: Assignment) -> list[str]:
     From 4.4 on Blender plays such curves in an action, but not in an NLA strip. Editors mute a group together with its
     curves, which makes no difference.
     """
-    bag = curves_of(assignment).bag if hasattr(assignment.action, "slots") else None
+    bag = assignment.curves.bag if hasattr(assignment.action, "slots") else None
     muted = [group for group in bag.groups if group.mute] if bag else []
     return [group.name for group in muted if not all(curve.mute for curve in group.channels)]
 
@@ -291,7 +295,7 @@ def is_blank(assignment: Assignment) -> bool:
     """Whether nothing is keyed for the object, and a first key would go into the assignment's slot."""
     action = assignment.action
     settled = not hasattr(action, "slots") or not action.slots or _slot(action, assignment.slot) is not None
-    return settled and curves_of(assignment).span() is None
+    return settled and assignment.curves.span() is None
 
 
 def take_first_key_back(assignment: Assignment, layers: int) -> None:
@@ -299,7 +303,7 @@ def take_first_key_back(assignment: Assignment, layers: int) -> None:
 
     These are the curves, the slot if the object was assigned none before, and all but the first `layers` layers.
     """
-    action, bag = assignment.action, curves_of(assignment).bag
+    action, bag = assignment.action, assignment.curves.bag
     if assignment.slot is None:
         # Otherwise the objects would keep the handle of a removed slot.
         for ob in (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action == action):
@@ -316,12 +320,6 @@ def players(assignment: Assignment) -> list[Object]:
     """The objects whose own action is this one with this slot. NLA strips do not count."""
     playing = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action)
     return [ob for ob in playing if assigned(ob) == assignment]
-
-
-def others_playing(assignment: Assignment, ob: Object) -> list[str]:
-    """The names of other objects that play these curves, without the library object of an override."""
-    own = {ob, ob.override_library.reference if ob.override_library else None}
-    return [other.name for other in players(assignment) if other not in own]
 
 
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from bpy.types import FCurve, Object, PoseBone
@@ -13,12 +13,9 @@ from ik2bone.arrays import Array
 from numpy.typing import NDArray
 
 from . import fcurves, rotations
-from .actions import Curves, assigned, curves_of
+from .actions import Curves, assigned
 from .handmade import find_handmade, mark_generated
 from .keyframes import SAME_FRAME, Frames
-
-# Values of properties that no curve animates, by data path.
-Unkeyed = Mapping[str, Sequence[float]]
 
 # The transforms of objects and bones, with the number of their components.
 TRANSFORMS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
@@ -30,13 +27,15 @@ SAME_VALUE = 1e-5
 class Channel:
     """One property of a bone over the frames of a run: `values` (F, N) for its N components.
 
-    Keys are written on all frames, or on some `rows` of them, which include the first and the last frame.
+    Keys are written on all frames, or on some `rows` of them, which include the first and the last frame. `unkeyed` is
+    the value that the property had so far, if any component has no curve; restoring a pose needs it.
     """
 
     bone: str
     path: str
     values: Array
     rows: NDArray[np.intp] | None = None
+    unkeyed: Sequence[float] | None = None
 
     @property
     def name(self) -> str:
@@ -45,17 +44,28 @@ class Channel:
 
     def with_values(self, values: Array) -> Channel:
         """The same property with other values."""
-        return Channel(self.bone, self.path, values)
-
-    def curves(self, curves: Curves) -> list[FCurve]:
-        """The curves of the components that have one."""
-        return list(filter(None, (curves.find(self.path, index) for index in range(self.values.shape[1]))))
+        return replace(self, values=values)
 
 
-def read(curves: Curves, bone: PoseBone, name: str, frames: Frames, unkeyed: Unkeyed) -> Channel:
-    """Read a property of a bone. Components without a curve take the `unkeyed` value, or the present one."""
+def read(
+    curves: Curves,
+    bone: PoseBone,
+    name: str,
+    frames: Frames,
+    known: Mapping[str, Sequence[float]],
+    sampled: Mapping[str, Array],
+) -> Channel:
+    """Read a property of a bone, or copy its values on the frames from those `sampled` by data path.
+
+    Components without a curve take their value from those `known` by data path, or the present one.
+    """
     path = bone.path_from_id(name)
-    return Channel(bone.name, path, values_of(curves, path, frames, unkeyed.get(path, getattr(bone, name))))
+    if path in sampled:
+        values = sampled[path].copy()
+    else:
+        values = values_of(curves, path, frames, known.get(path, getattr(bone, name)))
+    is_keyed = not silent_parts(curves, path, values.shape[1])
+    return Channel(bone.name, path, values, unkeyed=None if is_keyed else values[0].tolist())
 
 
 def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float]) -> Array:
@@ -65,11 +75,6 @@ def values_of(curves: Curves, path: str, frames: Frames, present: Sequence[float
         curve = curves.listed.get((path, index))
         values[:, index] = value if _is_silent(curve) else fcurves.evaluate(curve, frames)
     return values
-
-
-def unkeyed_values(curves: Curves, channels: Iterable[Channel]) -> dict[str, list[float]]:
-    """The first values of properties with a component that has no curve. Restoring a pose needs these."""
-    return {c.path: c.values[0].tolist() for c in channels if silent_parts(curves, c.path, c.values.shape[1])}
 
 
 def silent_parts(curves: Curves, path: str, size: int) -> list[int]:
@@ -120,7 +125,7 @@ def moved(channel: Channel, placing: Array, offset: Array) -> Channel:
 
 def value_before(curves: Curves, channel: Channel, frame: int) -> Array | None:
     """The property's value on the frame before `frame`; None if no component has a key before `frame`."""
-    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in channel.curves(curves)):
+    if not any(fcurves.span(curve)[0] < frame - SAME_FRAME for curve in curves.of(channel.path)):
         return None
     return values_of(curves, channel.path, np.array([frame - 1]), channel.values[0])[0]
 
@@ -138,20 +143,20 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
     return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows)
 
 
-def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int], unkeyed: Unkeyed) -> None:
+def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int]) -> None:
     """Replace all keys between the first and the last frame by a key on every frame, or on the channel's `rows`.
 
     `bounds` are the first and last frame of the whole action. Modifiers are baked over the bounds. Values on whole
-    frames outside `frames` stay: an unkeyed property keeps its `unkeyed` value there. Of the curves of an earlier run,
+    frames outside `frames` stay: an unkeyed property keeps its value there. Of the curves of an earlier run,
     those that users muted keep their keys, and those that they emptied are held. Where corrections do not fade, the
     neighbouring frames get keys too. Between `rows` the curve is smooth.
     """
     for index, values in enumerate(channel.values.T):
         curve = curves.ensure(channel.path, index, channel.bone)
-        if channel.path not in unkeyed:
+        if channel.unkeyed is None:
             fcurves.unmute(curve)
         if _is_silent(curve):
-            _wake(curve, unkeyed.get(channel.path, channel.values[0])[index], frames, bounds)
+            _wake(curve, values[0] if channel.unkeyed is None else channel.unkeyed[index], frames, bounds)
         fcurves.bake(curve, bounds)
         fcurves.keep_beside(curve, frames, values, bounds)
         fcurves.write(curve, frames, values, channel.rows)
@@ -166,11 +171,6 @@ def _wake(curve: FCurve, value: float, frames: Frames, bounds: tuple[int, int]) 
         fcurves.write(curve, around, np.full(len(around), value))
 
 
-def show(armature: Object, channel: Channel) -> None:
-    """Set the bone's property to the channel's first value."""
-    setattr(armature.pose.bones[channel.bone], channel.name, channel.values[0])
-
-
 def insert(armature: Object, channel: Channel, frame: int) -> None:
     """Key the property's present value on one frame, without an evaluation that would reset the rest of the pose.
 
@@ -180,7 +180,7 @@ def insert(armature: Object, channel: Channel, frame: int) -> None:
     if armature.animation_data.action:
         bone = armature.pose.bones[channel.bone]
         bone.keyframe_insert(channel.name, frame=frame, group=channel.bone, keytype="GENERATED")
-    curves = curves_of(assigned(armature))
+    curves = assigned(armature).curves
     for index, value in enumerate(channel.values[0]):
         curve = curves.ensure(channel.path, index, channel.bone)
         if not armature.animation_data.action:

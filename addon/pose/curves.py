@@ -99,7 +99,7 @@ def _is_heard(curve: FCurve) -> bool:
 
 def _goes_by_curves(ob: Object) -> bool:
     """Whether only F-curves of its own channels move an object within its parent."""
-    curves, data = actions.curves_of(actions.assigned(ob)), ob.animation_data
+    curves, data = actions.assigned(ob).curves, ob.animation_data
     own = [curve for curve in curves if not curve.data_path.startswith(("pose.bones[", "["))]
     return (
         ob.parent_type in {"OBJECT", "ARMATURE"}
@@ -128,7 +128,7 @@ def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextMana
     all others on every frame, too.
     """
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-    return actions.muting(actions.curves_of(actions.assigned(armature)), lambda path: _bone_of(path) not in bones)
+    return actions.muting(actions.assigned(armature).curves, lambda path: _bone_of(path) not in bones)
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
@@ -206,7 +206,7 @@ def _placed(armature: Object, frames: Sequence[int], played: actions.Curves) -> 
         return np.tile(np.array(armature.matrix_world, np.float64), (len(frames), 1, 1))
     if not all(map(_goes_by_curves, line)):
         return (yield from step_worlds([armature], frames))[0]
-    found = (_channels(ob, actions.curves_of(actions.assigned(ob)), np.array(frames)) for ob in line)
+    found = (_channels(ob, actions.assigned(ob).curves, np.array(frames)) for ob in line)
     by_object = [each.values() for each in found]
     locations, turns, scales = zip(*by_object, strict=True)
     turns = [rotations.to_quaternions(ob.rotation_mode, turn) for ob, turn in zip(line, turns, strict=True)]

@@ -76,7 +76,7 @@ def _copy_animation(data: AnimData, scene: Scene) -> list[str]:
     actions.put(own, played)
     for driver in data.drivers:
         own.drivers.from_existing(src_driver=driver)
-    return [curve.data_path for curve in (*actions.curves_of(played), *data.drivers)]
+    return [curve.data_path for curve in (*played.curves, *data.drivers)]
 
 
 def _hand_over(old: Scene, new: Scene, paths: tuple[str, ...] = ("",)) -> None:
@@ -192,7 +192,7 @@ def may_move(ob: Object, played: actions.Curves | None = None) -> bool:
     `played` are the curves of the object itself, for a caller that has listed them.
     """
     return any(
-        _is_animated(part, played if played and part == ob else actions.curves_of(actions.assigned(part)))
+        _is_animated(part, played if played and part == ob else actions.assigned(part).curves)
         or part.constraints
         or part.parent_type not in {"OBJECT", "ARMATURE"}
         for part in with_parents(ob)

@@ -117,7 +117,7 @@ def sampling(
     from F-curves is kept, and a kept sample of the same data is returned.
     """
     names = _bone_names(armature, limbs, hips)
-    played = actions.curves_of(actions.assigned(armature))
+    played = actions.assigned(armature).curves
     if present or len(frames) <= FEW or not curves.tell_all(armature, names, played):
         return (yield from _stepped(armature, limbs, hips, frames, present))
     channels = yield from part_of(curves.read(armature, names, frames, played), 0.0, 0.4)

@@ -167,9 +167,9 @@ def _tell_scale(armature: Object) -> tuple[str, ...]:
 
 def _curve_trouble(armature: Object, name: str, options: PlantingOptions) -> str | None:
     """A clause about a bone's rotation F-curve that takes no keys, if keys go into existing curves; else None."""
-    bone, curves = armature.pose.bones[name], actions.curves_of(actions.assigned(armature))
+    bone, curves = armature.pose.bones[name], actions.assigned(armature).curves
     if options.output != "IN_PLACE" and options.frame_range != "CURRENT":
         return None
     path = bone.path_from_id(rotations.property_of(bone.rotation_mode))
-    found = (fcurves.trouble(curve) for curve in (curves.find(path, index) for index in range(4)) if curve)
+    found = map(fcurves.trouble, curves.of(path))
     return next((f"the F-curve of the rotation of bone {name} {trouble}" for trouble in found if trouble), None)

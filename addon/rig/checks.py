@@ -46,7 +46,7 @@ class Moving:
     @cached_property
     def keyed(self) -> frozenset[str]:
         """The data paths of the F-curves in the assigned action that are not muted."""
-        curves = actions.curves_of(actions.assigned(self.armature))
+        curves = actions.assigned(self.armature).curves
         return frozenset(curve.data_path for curve in curves if not curve.mute)
 
     @cached_property

@@ -63,7 +63,7 @@ def find_legs(armature: Object, frames: tuple[int, int]) -> tuple[Limb, ...]:
         return generated
     if "rig_id" in armature.data:
         raise Refusal(f"{armature.name} is a generated Rigify rig: name its FK bones, or plant its metarig")
-    rest = rest_tree(armature, actions.curves_of(actions.assigned(armature)).bones())
+    rest = rest_tree(armature, actions.assigned(armature).curves.bones())
     limbs = [limb for pair in leg_pairs(rest, lambda: _animated_tree(armature, rest, frames)) for limb in pair]
     legs = [_leg(rest, limb) for limb in sorted(limbs, key=lambda limb: limb.root)]
     legs = legs or [_footless(armature, rest, shin) for shin in _footless_pair(rest)]

@@ -93,7 +93,7 @@ def _others(armature: Object, own: Sequence[Assignment]) -> Iterator[Assignment]
 
 def _fits(armature: Object, motion: Assignment) -> bool:
     """Whether the armature has most of the bones that the curves animate."""
-    names = actions.curves_of(motion).bones()
+    names = motion.curves.bones()
     return 2 * len(names & set(armature.pose.bones.keys())) > len(names)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from bpy.types import Action, Object
-from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of
+from ik2bone.contacts.spans import ContactsError, Marks, Span, marks_of, read_spans
 
 from ..errors import Refusal, listed
 from ..keys.keyframes import Frames
@@ -46,9 +46,8 @@ def tell_strange(armature: Object, spans: list[Span], mode: str) -> Iterator[str
         yield f"contacts of {listed(strange)} were passed over: {armature.name} has no bones of these names"
 
 
-def rows_to_store(task: Task, spans: list[Span], rows: Rows, found: Rows, again: bool) -> Rows:
+def rows_to_store(task: Task, rows: Rows, found: Rows, again: bool) -> Rows:
     """The contacts to store after a run: those found, and what the run does not replace of the stored `rows`.
-    `spans` are what the rows hold.
 
     For feet of other limbs, and beyond the frames of the action, all stored contacts stay if the mode is STORED, else
     the edited ones; for other limbs also if `again` is set. For the run's own feet the lifted contacts stay, and under
@@ -66,6 +65,7 @@ def rows_to_store(task: Task, spans: list[Span], rows: Rows, found: Rows, again:
             return [{"leg": numbers[span.bone], **row_of(span)}]
         return _cut(row, replace(span, start=first, end=last)) if is_wish else []
 
+    spans = read_spans(rows)
     placed = [span for span in spans if span.state == "enforced" and span.place]
     left = [part for span, row in zip(spans, rows, strict=True) for part in kept(span, row)]
     return [*(row | _place_of(row, placed) for row in found), *left]

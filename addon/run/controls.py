@@ -10,8 +10,8 @@ from ik2bone.clip import Clip
 from ik2bone.plan import Plan
 
 from ..errors import Hint, listed
-from ..keys import actions, rotations
 from ..keys import channels as keys
+from ..keys import rotations
 from ..keys.actions import Curves
 from ..keys.channels import Channel
 from ..rig.controls_aim import RIGHT, Aim, misses, stretch
@@ -37,7 +37,7 @@ def steer(output: Output, plan: Plan, offset: Array | None, channels: list[Chann
             for number, limb in enumerate(task.body.planned)
             if limb in task.controlled
         ]
-        channels = _aimed(task, aims, channels, actions.curves_of(output.target))
+        channels = _aimed(task, aims, channels, output.target.curves)
     return channels
 
 

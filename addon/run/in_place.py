@@ -3,22 +3,19 @@
 
 from collections.abc import Iterator
 from math import ceil, floor
-from typing import Any
 
 from ik2bone.arrays import Array
-from ik2bone.plan import Plan
 
 from ..errors import Refusal
-from ..keys import actions, fcurves
+from ..keys import fcurves
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..stages import Stages
 from . import records
-from .contacts import Rows
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable
 from .task import blend, usual_blend
-from .transaction import keep_curves, keep_marks
+from .transaction import keep_curves
 
 
 class InPlace(Output):
@@ -32,16 +29,16 @@ class InPlace(Output):
         """Corrections fade at every end beyond which the action, or keys outside its manual frame range, go on."""
         render = self.context.scene.render
         usual = usual_blend(len(frames), render.fps / render.fps_base)
-        first, last = actions.curves_of(self.source).span() or self.bounds
+        first, last = self.source.curves.span() or self.bounds
         reach = min(self.bounds[0], floor(first)), max(self.bounds[1], ceil(last))
         return blend(frames, reach, (self.options.blend_in or usual, self.options.blend_out or usual))
 
     def read(self) -> list[Channel]:
         """Read the channels. Raises `Refusal` if keys would not show, or if curves outside the frames would change."""
-        channels, curves = super().read(), actions.curves_of(self.source)
+        channels, curves = super().read(), self.source.curves
         refuse_unkeyable(curves, channels)
         for channel in channels:
-            for curve in channel.curves(curves):
+            for curve in curves.of(channel.path):
                 for frame, before in self.task.faded_ends:
                     trouble = fcurves.trouble_beyond(curve, frame, before)
                     if trouble:
@@ -64,9 +61,4 @@ class InPlace(Output):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         keep_curves(self.undo, self.target, corrected)
         bounds = int(self.task.frames[0]), int(self.task.frames[-1])
-        return write_keys(self.target, self.task, corrected, bounds, self.unkeyed(self.channels))
-
-    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        keep_marks(self.undo, self.target.action)
-        record = self.full_record(plan, None, self.record["channels"], contacts, figures)
-        records.store(self.target.action, None, record)
+        return write_keys(self.target, self.task, corrected, bounds)

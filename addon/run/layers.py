@@ -48,10 +48,6 @@ class Layer:
         return self._strip(PUSHED, LAID_OVER)
 
     @property
-    def assignment(self) -> Assignment:
-        return actions.assignment_of(self.corrections)
-
-    @property
     def pose(self) -> NlaStrip | None:
         """The strip of the unkeyed pose, or None."""
         return self._strip(POSE)

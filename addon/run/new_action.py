@@ -2,10 +2,6 @@
 """The output New Action: keys go into a copy of the action that stores a pointer to its source."""
 
 from collections.abc import Iterator
-from typing import Any
-
-from ik2bone.arrays import Array
-from ik2bone.plan import Plan
 
 from ..errors import listed
 from ..keys import actions, fcurves
@@ -14,7 +10,6 @@ from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..stages import Stages
 from . import records
-from .contacts import Rows
 from .output import Derived, write_keys
 from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 
@@ -27,24 +22,15 @@ class NewAction(Derived):
     `planted` is replaced.
     """
 
-    def choose(self) -> None:
-        super().choose()
+    def choose_target(self) -> None:
         self.again = self.source is not self.played
         self.planted = self.played if self.again else records.planted_of(self.armature, self.source)
         self.target = self.played
         self.record = records.read(self.planted.action if self.planted else None)
 
-    def offset(self) -> Stages[Array | None]:
-        """Measure the hips on a copy, because writing twice over a key would round its handles twice."""
-        if self.planted is None or not self.again or self.task.moves_hips:
-            return None
-        moved = yield from self.trial(self.channels)
-        return moved.clip.hip - self.before.clip.hip
-
     @property
     def shown(self) -> Assignment:
-        """The planted action if it keeps curves that this run does not write, else the source."""
-        return self.planted if self.planted and self.again else self.source
+        return self.played
 
     def told(self) -> Iterator[str]:
         """Sentences about other players of the source, and about replaced keys in the planted action."""
@@ -54,7 +40,7 @@ class NewAction(Derived):
         yield from self.told_of_players(self.source, False)
 
     def _told_of_planted(self, planted: Assignment) -> Iterator[str]:
-        curves, original = actions.curves_of(planted), actions.curves_of(self.source)
+        curves, original = planted.curves, self.source.curves
         # Renaming a bone changes data paths only in actions that are assigned.
         strange = original.bones() - set(self.armature.pose.bones.keys())
         lost = strange - curves.bones() if self.again and strange else set()
@@ -73,9 +59,9 @@ class NewAction(Derived):
 
     def _told_of_repeating(self) -> Iterator[str]:
         """A sentence about curves that no longer repeat beyond the action, within the frames of the scene."""
-        scene, (first, last), curves = self.context.scene, self.bounds, actions.curves_of(self.source)
+        scene, (first, last), curves = self.context.scene, self.bounds, self.source.curves
         goes_on = scene.frame_start < first or scene.frame_end > last
-        if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in channel.curves(curves)):
+        if goes_on and any(fcurves.repeats(curve) for channel in self.channels for curve in curves.of(channel.path)):
             yield (
                 f"planted curves no longer repeat beyond frames {first} to {last} of "
                 f"{self.source.action.name}: set its manual frame range to all that is to be planted"
@@ -84,7 +70,7 @@ class NewAction(Derived):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Write the keys to the planted action, or to a new copy of the source, and make the armature play it."""
         self._open(corrected)
-        return write_keys(self.target, self.task, corrected, self.bounds, self.unkeyed(self.channels))
+        return write_keys(self.target, self.task, corrected, self.bounds)
 
     def _open(self, corrected: list[Channel]) -> None:
         """Prepare the planted action for the keys of this run. It stays the same datablock for strips and scripts.
@@ -101,10 +87,4 @@ class NewAction(Derived):
         records.mark(self.planted.action, {records.SOURCE: None})
         if not self.again:
             actions.overwrite(self.planted, self.source)
-            switch(self.undo, self.armature, self.planted)
-
-    def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        source, record = self.source.action, self.record_of_all(plan, contacts, figures)
-        for action in (source, self.target.action):
-            keep_marks(self.undo, action)
-        records.store(self.target.action, source, record)
+        switch(self.undo, self.armature, self.planted)

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from math import ceil, floor
 from typing import Any
@@ -20,13 +21,14 @@ from ..keys import actions, combine, fcurves, rotations
 from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
 from ..keys.channels import Channel
+from ..pose.sample import Sample
 from ..stages import Stages
 from . import layers, records
 from .contacts import Rows
 from .layers import Keep, Layer
 from .output import Derived, write_keys
 from .task import Bounds, Task
-from .transaction import keep_curves, keep_marks, named, on_error, switch
+from .transaction import keep_curves, keep_marks, named, on_error
 
 CORRECTIONS, POSE = ".layer", ".pose"
 NO_TURN = (1.0, 0.0, 0.0, 0.0)
@@ -35,12 +37,11 @@ NO_TURN = (1.0, 0.0, 0.0, 0.0)
 class NlaLayer(Derived):
     """Plants the source by a layer over it. Curves of an existing layer that this run does not write stay."""
 
-    def choose(self) -> None:
+    def choose_target(self) -> None:
         if self.options.sparse_keys:
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
-        super().choose()
         self.again = self.layer is not None
-        self.target = self.layer.assignment if self.layer else Assignment(None)
+        self.target = actions.assignment_of(self.layer.corrections) if self.layer else Assignment(None)
         self.record = records.read(self.held)
         self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
@@ -50,7 +51,7 @@ class NlaLayer(Derived):
 
     def _refuse_to_push_down(self) -> None:
         """Raise `Refusal` for curves that play differently in an NLA strip than in the object's own action."""
-        name, curves = self.source.action.name, actions.curves_of(self.source)
+        name, curves = self.source.action.name, self.source.curves
         remedy = "or choose another output"
         for group in actions.muted_groups(self.source):
             raise Refusal(f"group {group} of {name} is muted, which counts in the NLA alone: unmute it, {remedy}")
@@ -62,18 +63,14 @@ class NlaLayer(Derived):
                     f"and the NLA would not keep the others: key all four, {remedy}"
                 )
 
-    def offset(self) -> Stages[Array | None]:
-        """Measure the hips under a copy of the layer in which the channels of this run change nothing."""
-        if not self.again or self.task.moves_hips:
-            return None
-        with ExitStack() as stack:
-            copy = actions.copy(self.target)
-            stack.callback(bpy.data.actions.remove, copy.action)
-            nothing = [each.with_values(0.0 * each.values + combine.neutral(each)) for each in self.channels]
-            yield from self._key(copy, nothing)
+    def trial(self, channels: list[Channel]) -> Stages[Sample]:
+        """As for every output, but under a copy of the layer if there is one."""
+        if not self.again:
+            return (yield from super().trial(channels))
+        with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
+            yield from self._key(copy, self._differences(channels))
             self._show(stack.callback, copy)
-            moved = yield from self.task.sample()
-            return moved.clip.hip - self.before.clip.hip
+            return (yield from self.task.sample())
 
     def told(self) -> Iterator[str]:
         """Sentences about the source's new strip, replaced keys, a weak influence, and frames beyond the layer."""
@@ -82,7 +79,7 @@ class NlaLayer(Derived):
             yield Hint(f"{name} plays in an NLA strip under the layer: edit it there in tweak mode")
         if self.layer:
             paths = [channel.path for channel in self.channels]
-            handmade = keys.count_handmade(actions.curves_of(self.target), Curves(None), self.task.frames, paths)
+            handmade = keys.count_handmade(self.target.curves, Curves(None), self.task.frames, paths)
             if handmade:
                 yield f"keys made by hand were replaced in the layer: {handmade}"
             if layers.is_weakened(self.layer.corrections):
@@ -93,15 +90,12 @@ class NlaLayer(Derived):
 
     def _goes_on(self) -> bool:
         """Whether the source moves beyond the bounds, by keys outside a manual range or by extrapolation."""
-        curves = actions.curves_of(self.source)
+        curves = self.source.curves
         first, last = curves.span() or self.bounds
         return first < self.bounds[0] or last > self.bounds[1] or any(fcurves.goes_on(curve) for curve in curves)
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Key the differences in the action of the layer, or in a new one, and show the layer."""
-        if self.played != self.source:
-            switch(self.undo, self.armature, self.source)
-            records.put_back(self.armature, self.record)
         self._open()
         yield from self._key(self.target, self._differences(corrected))
         self._hold_pose()
@@ -130,8 +124,8 @@ class NlaLayer(Derived):
         return own
 
     def _key(self, assignment: Assignment, channels: list[Channel]) -> Stages[None]:
-        neutral = {channel.path: combine.neutral(channel) for channel in channels}
-        return write_keys(assignment, self.task, channels, self.bounds, neutral)
+        channels = [replace(channel, unkeyed=combine.neutral(channel)) for channel in channels]
+        return write_keys(assignment, self.task, channels, self.bounds)
 
     def _differences(self, corrected: list[Channel]) -> list[Channel]:
         """The channels of the layer: differences between the corrected channels and the source's.
@@ -161,7 +155,7 @@ class NlaLayer(Derived):
             return
         self.pose = self._own(self.pose, POSE)
         records.mark(self.pose.action, {records.SOURCE: self.source.action, LAYER: layers.POSE})
-        curves, keyed = actions.curves_of(self.pose), actions.curves_of(self.source)
+        curves, keyed = self.pose.curves, self.source.curves
         for curve in [curve for curve in curves if keyed.find(curve.data_path, curve.array_index)]:
             curves.bag.fcurves.remove(curve)
         for channel, index, value in posed:
@@ -171,7 +165,7 @@ class NlaLayer(Derived):
     def _posed(self, channel: Channel) -> Iterator[tuple[int, float]]:
         """The unkeyed components of a property whose values differ from the default, as index and value."""
         default = self.armature.pose.bones[channel.bone].bl_rna.properties[channel.name].default_array
-        for index in keys.silent_parts(actions.curves_of(self.source), channel.path, len(default)):
+        for index in keys.silent_parts(self.source.curves, channel.path, len(default)):
             value = float(channel.values[0, index])
             if value != default[index]:
                 yield index, value
@@ -194,11 +188,11 @@ class NlaLayer(Derived):
 
     def _widely(self) -> Bounds:
         """The first and last frame of the action, its curves and the scene together."""
-        scene, (first, last) = self.context.scene, actions.curves_of(self.source).span() or self.bounds
+        scene, (first, last) = self.context.scene, self.source.curves.span() or self.bounds
         return min(self.bounds[0], scene.frame_start, floor(first)), max(self.bounds[1], scene.frame_end, ceil(last))
 
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
-        record = self.record_of_all(plan, contacts, figures)
+        record = self.full_record(plan, contacts, figures)
         records.mark(self.target.action, {records.RECORD: records.as_text(record)})
 
 

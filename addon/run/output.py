@@ -2,13 +2,13 @@
 """The base class of outputs, which decide where motion is read from and where keys are written."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from bpy.types import Action, Context, Object
+from bpy.types import Action, Context, Object, PoseBone
 from ik2bone.arrays import Array
 from ik2bone.contacts.spans import Marks, Span, read_spans
 from ik2bone.plan import Plan
@@ -17,7 +17,7 @@ from ik2bone.sole.measure import Sole
 from .. import properties
 from ..keys import actions, rotations
 from ..keys import channels as keys
-from ..keys.actions import Assignment, Curves
+from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample, sampling
@@ -28,7 +28,7 @@ from ..stages import Progress, Stages
 from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .task import Bounds, Task, action_bounds, blend, choose_frames
-from .transaction import on_error
+from .transaction import keep_marks, on_error, switch
 
 
 class Output(ABC):
@@ -36,6 +36,7 @@ class Output(ABC):
 
     undo      calls that restore the scene if the run fails
     source    the motion that is planted
+    origin    the source that a record names; None if the source itself is changed
     target    the action whose keys are replaced
     record    the record of an earlier run
     again     whether limbs that this run does not plant stay as an earlier run planted them
@@ -47,6 +48,7 @@ class Output(ABC):
     """
 
     source: Assignment
+    origin: Action | None = None
     target: Assignment
     record: records.Record
     task: Task
@@ -83,10 +85,6 @@ class Output(ABC):
         """What the rows of contacts hold."""
         return read_spans(self.rows or [])
 
-    def showing(self) -> AbstractContextManager[None]:
-        """A context within which the armature plays the source."""
-        return nullcontext()
-
     def choose_task(self, body: Body, surfaces: tuple[Object, ...]) -> Task:
         """The task of this run: frames of the action, and the share of the correction on each of them."""
         frames = choose_frames(self.context.scene, self.options, self.bounds)
@@ -110,23 +108,43 @@ class Output(ABC):
         return records.known_sole(self.task.body.planned, self.before.clip, records.read(self.source.action))
 
     def offset(self) -> Stages[Array | None]:
-        """The way (F, L, 3) by which an earlier run moved the hip joints, if this run does not move them; else None."""
-        yield from ()
-        return None
+        """The way (F, L, 3) by which an earlier run moved the hip joints, if this run does not move them; else None.
+
+        It is measured on a copy, because writing twice over a key would round its handles twice.
+        """
+        if self.origin is None or not self.again or self.task.moves_hips:
+            return None
+        moved = yield from self.trial(self.channels)
+        return moved.clip.hip - self.before.clip.hip
 
     def read(self) -> list[Channel]:
-        """The channels that the run writes, with the source's values: rotations, then locations."""
-        return read_channels(self.task, actions.curves_of(self.source), {}, self.before)
+        """The channels that the run writes, with the source's values.
+
+        Among them are those of these limbs and hips that only an earlier run wrote, to reset them.
+        """
+        known, written, bones, curves = {}, {}, self.armature.pose.bones, self.source.curves
+        if self.origin:
+            known, written = records.unkeyed(self.record), self.record["channels"] if self.again else {}
+        earlier = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
+        earlier = (each for each in earlier if each[0].path_from_id(each[1]) in written)
+        sampled = {path: values[self.task.part] for path, values in self.before.channels.items()}
+        return [
+            keys.read(curves, bone, name, self.task.frames, known, sampled)
+            for bone, name in dict.fromkeys([*_properties_of(self.task), *earlier])
+        ]
+
+    def _bones(self) -> list[str]:
+        """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
+        body, bones = self.task.body, self.armature.pose.bones
+        tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
+        own = [name for limb in body.limbs for name in limb.bones]
+        return [*own, *(bone.name for top in tops for bone in top.parent_recursive)]
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """Sample the whole action with these channels written to a copy of it."""
-        with self.showing(), actions.copy_playing(self.armature, self.shown) as copy:
-            yield from write_keys(copy, self.task, channels, self.bounds, self.unkeyed(channels))
+        with actions.temporary_copy(self.shown) as copy, actions.playing(self.armature, copy):
+            yield from write_keys(copy, self.task, channels, self.bounds)
             return (yield from self.task.sample())
-
-    def unkeyed(self, read: list[Channel]) -> dict[str, list[float]]:
-        """The values of properties that the source does not animate, by data path."""
-        return keys.unkeyed_values(actions.curves_of(self.source), read)
 
     @property
     def shown(self) -> Assignment:
@@ -142,8 +160,9 @@ class Output(ABC):
         name = assignment.action.name
         # Unless the action changes, the other armatures of this run get planted actions of their own.
         apart = [self.armature] if changes else [self.armature, *find_armatures(self.context)]
-        own = {armature.name for armature in apart}
-        others = [other for other in actions.others_playing(assignment, self.armature) if other not in own]
+        library = self.armature.override_library
+        own = {*apart, library.reference if library else None}
+        others = [other.name for other in actions.players(assignment) if other not in own]
         if others:
             yield f"{', '.join(others)} also plays {name} and {'changes with it' if changes else 'goes on doing so'}"
         strips = actions.strips_of(assignment.action, apart)
@@ -155,21 +174,23 @@ class Output(ABC):
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Write the corrected channels and make the scene show them, for the report."""
 
-    @abstractmethod
     def keep(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> None:
         """Store the record, and what else makes the result permanent."""
+        for action in filter(None, (self.origin, self.target.action)):
+            keep_marks(self.undo, action)
+        records.store(self.target.action, self.origin, self.full_record(plan, contacts, figures))
 
     def new_record(self, source: Action | None, channels: dict[str, Any]) -> records.Record:
         """The record of this run, without contacts and report."""
         name, settings = source.name if source else None, properties.as_dict(self.options)
         return {"source": name, "armature": self.armature.name, "settings": settings, "channels": channels}
 
-    def full_record(
-        self, plan: Plan, source: Action | None, channels: dict[str, Any], found: Rows, figures: dict[str, Any]
-    ) -> records.Record:
+    def full_record(self, plan: Plan, found: Rows, figures: dict[str, Any]) -> records.Record:
         """The record with contacts, report and soles; planted feet would no longer show the height of their soles."""
-        return self.new_record(source, channels) | {
-            "contacts": rows_to_store(self.task, self.spans, self.rows or [], found, self.again),
+        earlier = self.record if self.again else records.EMPTY
+        written = {channel.path: channel.unkeyed for channel in self.channels}
+        return self.new_record(self.origin, earlier["channels"] | written | records.unkeyed(earlier)) | {
+            "contacts": rows_to_store(self.task, self.rows or [], found, self.again),
             "report": figures,
             "soles": self.record["soles"] | records.soles_as_data(self.task.body.planned, plan.sole, plan.clip.leg),
         }
@@ -182,69 +203,36 @@ class Derived(Output):
     """
 
     def choose(self) -> None:
-        """Set the source: that of the played action, or the played action itself."""
+        """Find the source: that of the played action, or the played action itself.
+
+        The armature plays it until keys are written, with unkeyed properties at their values from before planting.
+        """
         origin = records.origin_of(self.played.action)
         self.source = actions.counterpart(self.played, origin) if origin else self.played
+        self.origin = self.source.action
+        self.choose_target()
+        switch(self.undo, self.armature, self.source)
+        records.put_back(self.armature, self.record)
 
-    @contextmanager
-    def showing(self) -> Iterator[None]:
-        """Make the armature play the source, with unkeyed properties at their values from before planting."""
-        with actions.playing(self.armature, self.source):
-            records.put_back(self.armature, self.record)
-            yield
-
-    def read(self) -> list[Channel]:
-        """Read also the channels of these limbs and hips that only an earlier run wrote, to reset them."""
-        known = {path: values for path, values in self.record["channels"].items() if values is not None}
-        curves, bones = actions.curves_of(self.source), self.armature.pose.bones
-        channels = read_channels(self.task, curves, known, self.before)
-        paths = set(self.record["channels"] if self.again else ()) - {channel.path for channel in channels}
-        rows = ((bones[bone], name) for bone in self._bones() for name in records.CHANNELS)
-        left = [(bone, name) for bone, name in rows if bone.path_from_id(name) in paths]
-        return channels + [keys.read(curves, bone, name, self.task.frames, known) for bone, name in left]
-
-    def _bones(self) -> list[str]:
-        """The bones of limbs, and those above legs if all legs are planted: then no other leg depends on them."""
-        body, bones = self.task.body, self.armature.pose.bones
-        tops = [bones[limb.thigh] for limb in body.limbs if limb.is_leg and body.chosen.all()]
-        own = [name for limb in body.limbs for name in limb.bones]
-        return list(dict.fromkeys([*own, *(bone.name for top in tops for bone in top.parent_recursive)]))
-
-    def record_of_all(self, plan: Plan, contacts: Rows, figures: dict[str, Any]) -> records.Record:
-        """The full record. Channels of earlier runs stay in it only if `again` is set."""
-        unkeyed, channels = self.unkeyed(self.channels), self.record["channels"] if self.again else {}
-        channels = channels | {channel.path: unkeyed.get(channel.path) for channel in self.channels}
-        return self.full_record(plan, self.source.action, channels, contacts, figures)
+    @abstractmethod
+    def choose_target(self) -> None:
+        """Set target, record and `again` for the source."""
 
 
-def read_channels(
-    task: Task, curves: Curves, unkeyed: Mapping[str, list[float]], sample: Sample | None = None
-) -> list[Channel]:
-    """Read the rotations of turned bones, the locations of loose feet and hips, and the channels of controls.
-
-    Channels that the sample has read from F-curves are copied from it.
-    """
-    sampled = {path: values[task.part] for path, values in sample.channels.items()} if sample else {}
+def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
+    """Rotations of turned bones, locations of loose feet and hips, and the properties of controls."""
     bones = task.armature.pose.bones
     moved = [limb.foot for limb in task.body.limbs if limb.loose and not limb.controls]
     turned = [name for name, *_ in task.turned] + [control.bone for control in task.controls if control.turns]
     moved += [task.body.hips] if task.moves_hips else []
     moved += [control.bone for control in task.controls if control.moves]
-    parts = [(bones[name], rotations.property_of(bones[name].rotation_mode)) for name in dict.fromkeys(turned)]
-    parts += [(bones[name], "location") for name in dict.fromkeys(moved)]
-    return [
-        Channel(bone.name, path, sampled[path].copy())
-        if (path := bone.path_from_id(name)) in sampled
-        else keys.read(curves, bone, name, task.frames, unkeyed)
-        for bone, name in parts
-    ]
+    yield from ((bones[name], rotations.property_of(bones[name].rotation_mode)) for name in turned)
+    yield from ((bones[name], "location") for name in moved)
 
 
-def write_keys(
-    assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds, unkeyed: keys.Unkeyed
-) -> Stages[None]:
+def write_keys(assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds) -> Stages[None]:
     """Write the channels to an action with these bounds, on the frames of the task."""
-    curves = actions.curves_of(assignment)
+    curves = assignment.curves
     for number, channel in enumerate(channels):
         yield Progress(f"writing keys of {channel.bone}", number / len(channels))
-        keys.write(curves, channel, task.frames, bounds, unkeyed)
+        keys.write(curves, channel, task.frames, bounds)

@@ -30,7 +30,6 @@ from ..errors import Hint, NoLegs, Refusal, listed
 from ..ground.choose import find_surfaces, hidden_grounds
 from ..ground.meshes import Floor, making_ground
 from ..ground.motion import tell_hidden
-from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Curves
 from ..keys.channels import Channel
@@ -140,21 +139,20 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     output = chosen(context, armature, options, undo)
     if output.layer and chosen is not NlaLayer:
         on_success(undo, layers.remove, output.layer)
-    with output.showing():
-        yield Progress("finding limbs", 0.0)
-        task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
-        before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    yield Progress("finding limbs", 0.0)
+    task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
+    before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
-    corrected = _correct(task, before, plan, output.channels, actions.curves_of(output.target))
+    corrected = _correct(task, before, plan, output.channels, output.target.curves)
     if task.controlled:
         corrected = yield from part_of(steer(output, plan, offset, corrected), 0.6, 0.65)
         output.channels, corrected = without_idle(task, output.record, output.channels, corrected)
     thinned = ()
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
-    locks = tell_locks(armature, actions.curves_of(output.target), output.channels)
+    locks = tell_locks(armature, output.target.curves, output.channels)
     strange = () if task.present else tell_strange(armature, output.spans, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
     taken = _taken_along(output)
@@ -329,7 +327,7 @@ def _taken_along(output: Output) -> Callable[[float], Iterator[str]]:
 def _keyed_hips(output: Output) -> Array:
     """The keyed locations (F, 3) of the hips in the target, on the frames of the task."""
     path = output.armature.pose.bones[output.task.body.hips].path_from_id("location")
-    return keys.values_of(actions.curves_of(output.target), path, output.task.frames, (0.0, 0.0, 0.0))
+    return keys.values_of(output.target.curves, path, output.task.frames, (0.0, 0.0, 0.0))
 
 
 def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stages[tuple[Clip, Rows, dict[str, Any]]]:

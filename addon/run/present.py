@@ -14,7 +14,7 @@ from ..ground.meshes import making_ground
 from ..ground.motion import find_motions
 from ..keys import actions
 from ..keys import channels as keys
-from ..keys.actions import Assignment, Curves
+from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample, sample
 from ..pose.skins import find_skins
@@ -22,10 +22,10 @@ from ..rig.body import Body
 from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
-from .output import Output, read_channels
+from .output import Output
 from .refusals import refuse_between, refuse_unkeyable
 from .task import Bounds, Task, action_bounds
-from .transaction import keep_curves, switch_to_copy
+from .transaction import keep_curves, on_error, switch_to_copy
 
 
 class PresentPose(Output):
@@ -39,8 +39,10 @@ class PresentPose(Output):
     def find_bounds(self) -> Bounds:
         """The frames on which the action may be keyed. An action without keys may be keyed anywhere."""
         frame = self.context.scene.frame_current
-        keyed = self.played.action and not actions.is_blank(self.played)
-        bounds = action_bounds(self.played) if keyed else (frame, frame)
+        # The first key of an action goes in by the bone, which needs the action to be the armature's own.
+        data = self.armature.animation_data
+        is_free = self.played.action is None or (data.action and actions.is_blank(self.played))
+        bounds = (frame, frame) if is_free else action_bounds(self.played)
         refuse_between(self.context.scene, self.played, bounds)
         return bounds
 
@@ -68,35 +70,38 @@ class PresentPose(Output):
         return records.known_sole(limbs, clip, records.read(self.played.action)) or measure_limbs(clip)
 
     def read(self) -> list[Channel]:
-        channels = read_channels(self.task, Curves(None), {})
-        refuse_unkeyable(actions.curves_of(self.played), channels)
+        channels = super().read()
+        refuse_unkeyable(self.played.curves, channels)
         return channels
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
         """Sample the pose with these channels set; an error restores it."""
-        for channel in channels:
-            keys.show(self.armature, channel)
-        self.context.view_layer.update()
+        self._show(channels)
         return self.task.sample()
 
     def write(self, corrected: list[Channel]) -> Stages[None]:
         """Set the pose without keys: inserting keys evaluates the armature, which resets channels set by hand."""
         yield from ()
-        for channel in corrected:
-            keys.show(self.armature, channel)
-        self.context.view_layer.update()
+        self._show(corrected)
         self.corrected = corrected
+
+    def _show(self, channels: list[Channel]) -> None:
+        for channel in channels:
+            setattr(self.armature.pose.bones[channel.bone], channel.name, channel.values[0])
+        self.context.view_layer.update()
 
     def keep(self, _plan: Plan, _contacts: Rows, _figures: dict[str, Any]) -> None:
         """Key the pose as it stands, in a copy of the action if that is linked."""
         action = self.played.action
         if action is None:
             return
-        if action.is_editable:
-            keep_curves(self.undo, self.played, self.corrected)
-        else:
+        if not action.is_editable:
             record, source = self._record_of_copy(), records.source_of(action) or action
             records.store(switch_to_copy(self.undo, self.armature, self.played).action, source, record)
+        elif self.played.curves.bag:
+            keep_curves(self.undo, self.played, self.corrected)
+        else:
+            on_error(self.undo, actions.take_first_key_back, self.played, len(action.layers))
         for channel in self.corrected:
             keys.insert(self.armature, channel, int(self.task.frames[0]))
 
@@ -105,5 +110,8 @@ class PresentPose(Output):
         action = self.played.action
         if records.source_of(action):
             return records.read(action) | {"armature": self.armature.name}
-        unkeyed = keys.unkeyed_values(actions.curves_of(self.played), self.channels)
-        return self.new_record(action, {channel.path: unkeyed.get(channel.path) for channel in self.channels})
+        curves = self.played.curves
+        unkeyed = {
+            c.path: c.unkeyed if keys.silent_parts(curves, c.path, len(c.unkeyed)) else None for c in self.channels
+        }
+        return self.new_record(action, unkeyed)

@@ -319,12 +319,17 @@ def store_contacts(action: Action, rows: list[dict[str, Any]]) -> None:
     mark(action, {RECORD: as_text(record | {"contacts": rows})})
 
 
+def unkeyed(record: Record) -> dict[str, list[float]]:
+    """The values of properties that the source does not animate, by data path."""
+    return {path: values for path, values in record["channels"].items() if values is not None}
+
+
 def put_back(armature: Object, record: Record) -> None:
     """Reset properties that the source does not animate, which would otherwise keep their planted values."""
-    unkeyed = {path: values for path, values in record["channels"].items() if values is not None}
-    for bone in armature.pose.bones if unkeyed else ():
+    values_of = unkeyed(record)
+    for bone in armature.pose.bones if values_of else ():
         for name in CHANNELS:
-            values = unkeyed.get(bone.path_from_id(name))
+            values = values_of.get(bone.path_from_id(name))
             if values is not None and len(values) == len(getattr(bone, name)):
                 # Set as a whole: assigning a slice of Euler angles sets their order to XYZ in Blender 5.2.
                 setattr(bone, name, values)
@@ -340,7 +345,7 @@ def planted_of(armature: Object, source: Assignment) -> Assignment | None:
         if LAYER in action or source_of(action) != source.action or read(action).get("armature") != armature.name:
             continue
         candidate = actions.counterpart(source, action)
-        if actions.curves_of(candidate).bag and action.is_editable and actions.players(candidate) in ([], [armature]):
+        if candidate.curves.bag and action.is_editable and actions.players(candidate) in ([], [armature]):
             readable(action)
             return candidate
     return None

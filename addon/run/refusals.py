@@ -111,7 +111,7 @@ def refuse_between(scene: Scene, assignment: Assignment, bounds: Bounds) -> None
 def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
     """Refuse F-curves in which a new key would have no effect."""
     for channel in channels:
-        for curve in channel.curves(curves):
+        for curve in curves.of(channel.path):
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
@@ -122,7 +122,7 @@ def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) ->
     bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
     if bones:
         yield f"locked channels were keyed on the bones: {listed(list(bones))}"
-    written = [(channel.bone, channel.curves(curves)) for channel in channels]
+    written = [(channel.bone, curves.of(channel.path)) for channel in channels]
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
         found = {bone: None for bone, own in written if any(map(is_so, own))}
         if found:

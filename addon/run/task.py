@@ -111,7 +111,7 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     span = actions.frame_span(assignment)
     if span is None:
         raise Refusal(f"action {assignment.action.name} has no keys for this armature")
-    keyed = actions.curves_of(assignment).span() or span
+    keyed = assignment.curves.span() or span
     # Blender ends the range of an action that has a key beyond its last frame, or at infinity, at that frame.
     if not all(-LAST_FRAME < frame < LAST_FRAME for frame in (*span, *keyed)):
         raise Refusal(

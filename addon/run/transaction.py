@@ -13,6 +13,7 @@ import bpy
 from bpy.types import Action, Context, Object, PoseBone
 from bpy.utils import unescape_identifier
 
+from ..errors import Refusal
 from ..keys import actions
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import TRANSFORMS, Channel
@@ -50,8 +51,10 @@ def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> No
 
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
     """Make the armature play another action; an error undoes it."""
-    on_error(undo, actions.assign, armature, actions.assigned(armature))
-    actions.assign(armature, assignment)
+    present = actions.assigned(armature)
+    if assignment != present:
+        on_error(undo, actions.assign, armature, present)
+        actions.assign(armature, assignment)
 
 
 def switch_to_copy(undo: ExitStack, armature: Object, original: Assignment) -> Assignment:
@@ -77,10 +80,9 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     Blender can only copy an action as a whole. Removing the other curves from the copy at once takes less time than it
     saves, because their memory is used again: new memory is five times as slow.
     """
-    if actions.curves_of(assignment).bag is None:
-        on_error(undo, actions.take_first_key_back, assignment, len(assignment.action.layers))
-        return
-    paths = None if written is None else _touched(actions.curves_of(assignment), {each.path for each in written})
+    if assignment.curves.bag is None:
+        raise Refusal(f"action {assignment.action.name} has no keys for this armature")
+    paths = None if written is None else _touched(assignment.curves, {each.path for each in written})
     backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
@@ -120,7 +122,7 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
 
 def _keyed_values(armature: Object) -> dict[str, Any]:
     """The values of keyed properties other than transforms, such as switches of control rigs, by data path."""
-    paths = {curve.data_path for curve in actions.curves_of(actions.assigned(armature))}
+    paths = {curve.data_path for curve in actions.assigned(armature).curves}
     others = (path for path in paths if path.rpartition(".")[2] not in TRANSFORMS and OWNED.match(path))
     values = {path: _value_at(armature, path) for path in others}
     return {path: value for path, value in values.items() if value is not None}

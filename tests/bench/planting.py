@@ -257,7 +257,7 @@ def long_run(bpy, data: Path, frames: int) -> tuple[float, float]:
     action = subject.armature.animation_data.action
     action.use_frame_range, action.frame_start, action.frame_end = True, 1, frames
     actions = importlib.import_module(f"{session.ADDON}.keys.actions")
-    for curve in actions.curves_of(actions.assigned(subject.armature)):
+    for curve in actions.assigned(subject.armature).curves:
         curve.modifiers.new("CYCLES")
     surface = runs.lay(bpy, GROUND, subject.way).name
     start_over(bpy)

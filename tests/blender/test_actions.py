@@ -17,7 +17,7 @@ def actions(addon):
 def _animated(bpy, actions, name, keys=((1, 0.0), (10, 1.0))):
     ob = biped.make_empty(bpy, name)
     assignment = actions.new(ob, f"{name}Action")
-    curve = actions.curves_of(assignment).ensure(PATH, 0, "bone")
+    curve = assignment.curves.ensure(PATH, 0, "bone")
     for frame, value in keys:
         curve.keyframe_points.insert(frame, value)
     actions.assign(ob, assignment)
@@ -26,13 +26,13 @@ def _animated(bpy, actions, name, keys=((1, 0.0), (10, 1.0))):
 
 def test_a_new_action_takes_curves_grouped_by_bone(bpy, actions):
     ob = _animated(bpy, actions, "A")
-    curve = actions.curves_of(actions.assigned(ob)).find(PATH, 0)
+    curve = actions.assigned(ob).curves.find(PATH, 0)
     assert curve.group.name == "bone"
-    assert actions.curves_of(actions.assigned(ob)).find(PATH, 1) is None
+    assert actions.assigned(ob).curves.find(PATH, 1) is None
 
 
 def test_ensuring_a_curve_twice_gives_the_same_curve(bpy, actions):
-    curves = actions.curves_of(actions.assigned(_animated(bpy, actions, "A")))
+    curves = actions.assigned(_animated(bpy, actions, "A")).curves
     assert curves.ensure(PATH, 0, "bone") == curves.find(PATH, 0)
     curves.ensure(PATH, 1, "bone")
     assert [curve.array_index for curve in curves] == [0, 1]
@@ -53,9 +53,9 @@ def test_a_copy_is_played_by_the_slot_of_the_same_name(bpy, actions):
     actions.assign(ob, copy)
     assert actions.assigned(ob) == copy
     assert copy.action != source.action
-    actions.curves_of(copy).find(PATH, 0).keyframe_points.insert(20, 5.0)
-    assert actions.curves_of(source).span() == (1, 10)
-    assert actions.curves_of(copy).span() == (1, 20)
+    copy.curves.find(PATH, 0).keyframe_points.insert(20, 5.0)
+    assert source.curves.span() == (1, 10)
+    assert copy.curves.span() == (1, 20)
 
 
 def test_an_error_on_the_way_to_another_action_leads_back(bpy, actions, monkeypatch):
@@ -77,24 +77,24 @@ def test_samples_are_overwritten_by_other_samples_without_a_warning(bpy, actions
     source = actions.assigned(_animated(bpy, actions, "A"))
     target = actions.copy(source)
     for value, assignment in ((3.0, source), (5.0, target)):
-        curve = actions.curves_of(assignment).find(PATH, 0)
+        curve = assignment.curves.find(PATH, 0)
         curve.keyframe_points.insert(4, value)
         curve.convert_to_samples(1, 11)
     actions.overwrite(target, source)
-    curve = actions.curves_of(target).find(PATH, 0)
+    curve = target.curves.find(PATH, 0)
     assert len(curve.sampled_points) == 10 and curve.evaluate(4) == 3.0
     assert "already has sample points" not in "".join(capfd.readouterr())
 
 
 def test_only_curves_of_some_properties_are_overwritten_where_no_others_differ(bpy, actions):
     source = actions.assigned(_animated(bpy, actions, "A"))
-    actions.curves_of(source).ensure(PATH, 1, "bone").keyframe_points.insert(1, 2.0)
-    actions.curves_of(source).ensure("scale", 0, "").keyframe_points.insert(1, 2.0)
+    source.curves.ensure(PATH, 1, "bone").keyframe_points.insert(1, 2.0)
+    source.curves.ensure("scale", 0, "").keyframe_points.insert(1, 2.0)
     target = actions.copy(source)
-    for curve in actions.curves_of(source):
+    for curve in source.curves:
         curve.keyframe_points.insert(5, 7.0)
     actions.overwrite(target, source, {PATH})
-    ends = {(curve.data_path, curve.array_index): curve.evaluate(5) for curve in actions.curves_of(target)}
+    ends = {(curve.data_path, curve.array_index): curve.evaluate(5) for curve in target.curves}
     assert ends == {(PATH, 0): 7.0, (PATH, 1): 7.0, ("scale", 0): 2.0}
 
 
@@ -123,7 +123,7 @@ def test_an_action_without_keys_has_no_span(bpy, actions):
 
 
 def test_a_key_on_frame_zero_alone_is_a_span(bpy, actions):
-    assert actions.curves_of(actions.assigned(_animated(bpy, actions, "A", [(0, 1.0)]))).span() == (0, 0)
+    assert actions.assigned(_animated(bpy, actions, "A", [(0, 1.0)])).curves.span() == (0, 0)
 
 
 def test_other_players_and_strips_are_found(bpy, actions):

@@ -96,7 +96,7 @@ def test_actions_of_others_and_of_other_bones_stay_as_they_are(bpy, walker, slop
     walk, actions = walker.animation_data.action, addon("keys.actions")
     twin = biped.twin_of(bpy, walker)
     assign(twin, higher(walk, "of twin", 0.02))
-    curves = actions.curves_of(actions.new(walker, "of a snake"))
+    curves = actions.new(walker, "of a snake").curves
     curves.ensure('pose.bones["spine.001"].location', 0, "spine.001").keyframe_points.insert(1, 0.0)
     actions.new(walker, "empty")
     bpy.context.view_layer.objects.active = walker

@@ -220,6 +220,18 @@ def test_a_layer_gives_the_same_poses_as_a_new_action(bpy, slope, kind):
     np.testing.assert_array_equal(joints(bpy, walker), before)
 
 
+@pytest.mark.parametrize("rides", [None, "CHILD_OF"])
+def test_a_layer_gives_the_same_poses_where_a_second_run_plants_one_leg(bpy, slope, rides):
+    walker = control_rig.make_ik_walker(bpy, rides=rides)
+    found = []
+    for output in ("NEW_ACTION", "NLA_LAYER"):
+        plant(bpy, output=output)
+        plant(bpy, output=output, bones="foot.L", use_slope=False)
+        found.append(joints(bpy, walker))
+        bpy.ops.ik2bone.restore()
+    assert np.abs(found[1] - found[0]).max() < 1e-4 * LEG
+
+
 def test_controls_of_feet_are_no_trunk_however_many_bones_they_carry(bpy, slope):
     walker = control_rig.make_ik_walker(bpy, foot="rolled")
     plant(bpy)

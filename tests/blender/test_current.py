@@ -79,6 +79,17 @@ def test_an_action_without_curves_stays_so_after_an_error(bpy, walker, slope, ad
     assert fingerprint.of_scene(bpy) == before and not fingerprint.curves_of(action) and _parts_of(walker) == parts
 
 
+@pytest.mark.parametrize("with_slot", [False, True])
+def test_an_action_without_keys_in_a_strip_is_refused(bpy, walker, slope, with_slot):
+    action = _blank_action(bpy, walker, with_slot)
+    walker.animation_data.action = None
+    strip = walker.animation_data.nla_tracks.new().strips.new("blank", 0, action)
+    if with_slot and hasattr(action, "slots"):
+        strip.action_slot = action.slots[0]
+    bpy.context.scene.frame_set(1)
+    _refused(bpy, "action blank has no keys for this armature")
+
+
 def _parts_of(armature):
     """What an action consists of beside curves, and the handle by which its slot is played."""
     data = armature.animation_data

@@ -12,7 +12,7 @@ MODES = ["QUATERNION", "AXIS_ANGLE", "XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX"]
 
 
 def _rotation(keys, curves, bone, frames):
-    return keys.read(curves, bone, keys.rotations.property_of(bone.rotation_mode), frames, {})
+    return keys.read(curves, bone, keys.rotations.property_of(bone.rotation_mode), frames, {}, {})
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def rig(bpy, actions):
     ob = biped.make_bones(bpy, "Rig", [('the "bone"', None, (0, 0, 0), (0.1, 0.2, 1))])
     assignment = actions.new(ob, "Action")
     actions.assign(ob, assignment)
-    return ob, ob.pose.bones[0], actions.curves_of(assignment)
+    return ob, ob.pose.bones[0], assignment.curves
 
 
 def _fill(curves, bone, name, points, interpolation="BEZIER"):
@@ -69,7 +69,7 @@ def test_a_correction_turns_the_bone_on_the_right_of_its_rotation(bpy, keys, rig
     frames, turns = np.arange(1, 21), _turns(20)
     before = [_basis(bpy, bone, frame) for frame in frames]
     channel = _turned(keys, _rotation(keys, curves, bone, frames), mode, turns)
-    keys.write(curves, channel, frames, (1, 20), {})
+    keys.write(curves, channel, frames, (1, 20))
     for frame, turn, old in zip(frames, turns, before, strict=True):
         expected = old @ np.array(Quaternion(turn).to_matrix())
         np.testing.assert_allclose(_basis(bpy, bone, frame), expected, atol=2e-6)
@@ -89,7 +89,7 @@ def test_no_correction_keeps_every_value_bit_for_bit(bpy, keys, rig, mode):
     frames, path = np.arange(1, 21), bone.path_from_id(name)
     before = _values(curves, path, frames)
     channel = _turned(keys, _rotation(keys, curves, bone, frames), mode, np.tile(IDENTITY, (20, 1)))
-    keys.write(curves, channel, frames, (1, 20), {})
+    keys.write(curves, channel, frames, (1, 20))
     np.testing.assert_array_equal(_values(curves, path, frames), before)
 
 
@@ -154,8 +154,8 @@ def test_a_world_offset_moves_the_bone_by_just_that(bpy, keys, rig):
     frames, offset = np.arange(1, 11), np.column_stack([np.linspace(0, 0.02, 10)] * 3) * [1.0, -1.0, 2.0]
     before = [_head(bpy, ob, frame) for frame in frames]
     linear = np.array(ob.matrix_world.to_3x3() @ bone.bone.matrix_local.to_3x3())
-    channel = keys.moved(keys.read(curves, bone, "location", frames, {}), np.tile(linear, (10, 1, 1)), offset)
-    keys.write(curves, channel, frames, (1, 10), {})
+    channel = keys.moved(keys.read(curves, bone, "location", frames, {}, {}), np.tile(linear, (10, 1, 1)), offset)
+    keys.write(curves, channel, frames, (1, 10))
     after = [_head(bpy, ob, frame) for frame in frames]
     np.testing.assert_allclose(np.array(after) - before, offset, atol=1e-6)
 
@@ -169,7 +169,7 @@ def test_keys_are_marked_as_generated_and_lie_on_every_frame_of_the_range_only(b
     _ob, bone, curves = rig
     _fill(curves, bone, "location", [(1, 0.0), (5.5, 2.0), (7, 1.0), (10, 3.0), (14, 1.0)])
     frames = np.arange(4, 9)
-    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 14), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}, {}), frames, (1, 14))
     for curve in curves:
         points = [(point.co.x, point.type) for point in curve.keyframe_points]
         generated = [(frame, "GENERATED") for frame in frames]
@@ -184,7 +184,7 @@ def test_the_curve_outside_the_range_keeps_its_shape(bpy, keys, rig, interpolati
     frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
     outside = [frame for frame in np.arange(-2, 20, 0.25) if not span[0] <= frame <= span[1]]
     before = _values(curves, path, outside)
-    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 16), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}, {}), frames, (1, 16))
     np.testing.assert_allclose(_values(curves, path, outside), before, atol=2e-6)
     kinds = {point.interpolation for point in curves.find(path, 0).keyframe_points if point.type != "GENERATED"}
     assert kinds <= {interpolation}
@@ -200,7 +200,7 @@ def test_automatic_handles_outside_the_range_and_beyond_its_neighbours_stay_bit_
         curve.update()
     before = [_raw(curve) for curve in curves]
     frames = np.arange(5029, 5034)
-    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (5001, 5061), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}, {}), frames, (5001, 5061))
     for curve, rows in zip(curves, before, strict=True):
         after = _raw(curve)
         kept = [row for row in rows if row in after]
@@ -215,7 +215,7 @@ def test_easing_that_ends_or_begins_at_the_range_keeps_its_shape(bpy, keys, rig,
     frames, path = np.arange(span[0], span[1] + 1), bone.path_from_id("location")
     outside = [frame for frame in np.arange(1, 16, 0.25) if not span[0] <= frame <= span[1]]
     before = _values(curves, path, outside)
-    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 16), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}, {}), frames, (1, 16))
     np.testing.assert_allclose(_values(curves, path, outside), before, atol=1e-6)
 
 
@@ -228,8 +228,8 @@ def test_a_curve_that_ended_before_the_range_still_holds_its_value_outside(bpy, 
         curve.keyframe_points[1].amplitude = 3.0
     frames, path = np.arange(8, 11), bone.path_from_id("location")
     before = _values(curves, path, [2.5, 5.0, 7.0])
-    channel = keys.read(curves, bone, "location", frames, {})
-    keys.write(curves, channel.with_values(channel.values + change), frames, (1, 20), {})
+    channel = keys.read(curves, bone, "location", frames, {}, {})
+    keys.write(curves, channel.with_values(channel.values + change), frames, (1, 20))
     np.testing.assert_allclose(_values(curves, path, [2.5, 5.0, 7.0]), before, atol=1e-6)
 
 
@@ -241,7 +241,7 @@ def test_modifiers_are_baked_over_the_whole_action(bpy, keys, rig):
         curve.modifiers.new("NOISE").strength = 3.0
     before = _values(curves, path, whole)
     frames = np.arange(5, 9)
-    keys.write(curves, keys.read(curves, bone, "location", frames, {}), frames, (1, 20), {})
+    keys.write(curves, keys.read(curves, bone, "location", frames, {}, {}), frames, (1, 20))
     assert not any(len(curve.modifiers) for curve in curves)
     np.testing.assert_array_equal(_values(curves, path, whole), before)
 
@@ -259,10 +259,9 @@ def test_a_property_that_was_not_animated_keeps_its_value_outside_the_range(bpy,
             curve.convert_to_samples(1, 21)
     bone.location = (0.5, 0.25, -1.0)
     frames, path = np.arange(5, 9), bone.path_from_id("location")
-    channel = keys.read(curves, bone, "location", frames, {})
-    unkeyed = keys.unkeyed_values(curves, [channel])
-    assert unkeyed == {path: [0.5, 0.25, -1.0]}
-    keys.write(curves, channel.with_values(channel.values + 1.0), frames, (1, 20), unkeyed)
+    channel = keys.read(curves, bone, "location", frames, {}, {})
+    assert channel.unkeyed == [0.5, 0.25, -1.0]
+    keys.write(curves, channel.with_values(channel.values + 1.0), frames, (1, 20))
     np.testing.assert_allclose(_values(curves, path, [1, 4, 5, 8, 9, 20])[:, 0], [0.5, 0.5, 1.5, 1.5, 0.5, 0.5])
 
 
@@ -270,11 +269,11 @@ def test_hand_made_keys_within_the_range_are_counted(bpy, keys, actions, rig):
     _ob, bone, curves = rig
     frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
-    channel = keys.read(curves, bone, "location", frames, {})
+    channel = keys.read(curves, bone, "location", frames, {}, {})
     nothing = actions.Curves(None)
     assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 3
     assert keys.count_handmade(curves, curves, frames, [channel.path]) == 0
-    keys.write(curves, channel, frames, (1, 20), {})
+    keys.write(curves, channel, frames, (1, 20))
     assert keys.count_handmade(curves, nothing, frames, [channel.path]) == 0
 
 
@@ -302,10 +301,10 @@ def test_writing_twice_equals_writing_once(bpy, keys, rig):
     _ob, bone, curves = rig
     frames = np.arange(5, 9)
     _fill(curves, bone, "location", [(1, 0.0), (6, 1.0), (20, 2.0)])
-    channel = keys.read(curves, bone, "location", frames, {})
-    keys.write(curves, channel, frames, (1, 20), {})
+    channel = keys.read(curves, bone, "location", frames, {}, {})
+    keys.write(curves, channel, frames, (1, 20))
     once = [_raw(curve) for curve in curves]
-    keys.write(curves, channel, frames, (1, 20), {})
+    keys.write(curves, channel, frames, (1, 20))
     assert [_raw(curve) for curve in curves] == once
 
 

@@ -199,7 +199,7 @@ def test_keys_set_meanwhile_for_what_nothing_keyed_count(bpy, addon, walker, slo
     toe = walker.pose.bones["toe.L"]
     toe.rotation_quaternion = (0.98, 0.2, 0.0, 0.0)
     plant(bpy, **LAYER)
-    curves = addon("keys.actions").curves_of(addon("keys.actions").assigned(walker))
+    curves = addon("keys.actions").assigned(walker).curves
     for index, value in enumerate((0.98, -0.2, 0.0, 0.0)):
         curves.ensure(toe.path_from_id("rotation_quaternion"), index, "toe.L").keyframe_points.insert(1, value)
     plant(bpy, **LAYER)

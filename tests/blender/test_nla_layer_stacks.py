@@ -29,7 +29,7 @@ def test_a_strip_is_planted_by_a_layer_right_over_it_and_stays(bpy, addon, walke
     strip = push_down(walker)
     if above:
         head = addon("keys.actions").new(walker, "nod")
-        curve = addon("keys.actions").curves_of(head).ensure('pose.bones["head"].rotation_quaternion', 1, "head")
+        curve = head.curves.ensure('pose.bones["head"].rotation_quaternion', 1, "head")
         curve.keyframe_points.insert(200, 0.3)
         walker.animation_data.nla_tracks.new().strips.new("Nod", 200, head.action)
     found, before = nla_of(walker), poses(bpy, walker)

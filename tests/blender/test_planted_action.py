@@ -405,13 +405,13 @@ def test_of_the_planted_action_alone_what_moves_the_legs_is_evaluated(bpy, walke
     plant(bpy)
     module, actions, names, paths = addon("pose.evaluate"), addon("keys.actions"), set(), set()
     step = module.step_scene
-    actions.curves_of(actions.assigned(walker)).find('pose.bones["chest"].location', 1).mute = True
+    actions.assigned(walker).curves.find('pose.bones["chest"].location', 1).mute = True
 
     def watched(scene, frame):
         depsgraph = step(scene, frame)
         names.update(block.name for block in depsgraph.ids if isinstance(block, bpy.types.Action))
         evaluated = walker.evaluated_get(depsgraph)
-        paths.update(curve.data_path for curve in actions.curves_of(actions.assigned(evaluated)) if not curve.mute)
+        paths.update(curve.data_path for curve in actions.assigned(evaluated).curves if not curve.mute)
         return depsgraph
 
     monkeypatch.setattr(module, "step_scene", watched)
@@ -420,5 +420,5 @@ def test_of_the_planted_action_alone_what_moves_the_legs_is_evaluated(bpy, walke
     assert any("thigh" in path for path in paths) and not any("chest" in path for path in paths)
     planted = actions.assigned(walker)
     assert planted.action.name == "walk.planted" and planted.action["ik2bone_source"] == bpy.data.actions["walk"]
-    muted = [curve.array_index for curve in actions.curves_of(planted) if curve.mute]
-    assert muted == [1] and len([curve for curve in actions.curves_of(planted) if "chest" in curve.data_path]) == 3
+    muted = [curve.array_index for curve in planted.curves if curve.mute]
+    assert muted == [1] and len([curve for curve in planted.curves if "chest" in curve.data_path]) == 3

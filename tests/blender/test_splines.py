@@ -13,7 +13,7 @@ HANDLES = [(4.0, 4.0), (8.0, 8.0), (10.0, 10.0), (15.0, 3.0), (15.0, 15.0), (0.0
 def curve(bpy, addon):
     """A curve with two keys ten frames apart."""
     actions = addon("keys.actions")
-    curve = actions.curves_of(actions.new(bpy.data.objects.new("Any", None), "Action")).ensure("location", 0, "")
+    curve = actions.new(bpy.data.objects.new("Any", None), "Action").curves.ensure("location", 0, "")
     curve.keyframe_points.add(2)
     return curve
 

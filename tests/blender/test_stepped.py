@@ -203,7 +203,7 @@ STEPPED = [
 def test_frames_are_stepped_where_curves_do_not_tell_all(bpy, addon, walker, change):
     change(bpy, walker)
     actions, names = addon("keys.actions"), ["hips", *(name for leg in limbs(addon) for name in leg.bones)]
-    assert not addon("pose.curves").tell_all(walker, names, actions.curves_of(actions.assigned(walker)))
+    assert not addon("pose.curves").tell_all(walker, names, actions.assigned(walker).curves)
     sample = sampled(addon, walker)
     assert not sample.in_bulk
     assert error(bpy, walker, sample) < SINGLE
