@@ -13,8 +13,8 @@ from ik2bone.arrays import Array, Mask
 from ik2bone.rotations import dot, length_of, unit
 from numpy.typing import NDArray
 
-# The number of rest poses whose limbs are kept, at 50 kB for 159 bones. It is enough for 100 characters at once; those
-# that stand elsewhere have other rest poses, because these are in world space.
+# The number of rest poses whose limbs are kept, at 50 kB for 159 bones. Characters of one rig share a rest pose, unless
+# they are turned or scaled differently.
 KEPT = 128
 # The ratio of the longer to the shorter bone of a limb is less than this. The ratio of upper to lower length is 0.79 to
 # 1.16 for the people of the data folder, and 0.5 for game figures.
