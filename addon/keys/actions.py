@@ -318,8 +318,8 @@ def take_first_key_back(assignment: Assignment, layers: int) -> None:
 
 def players(assignment: Assignment) -> list[Object]:
     """The objects whose own action is this one with this slot. NLA strips do not count."""
-    playing = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action)
-    return [ob for ob in playing if assigned(ob) == assignment]
+    own = (ob for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action == assignment.action)
+    return [ob for ob in own if assigned(ob) == assignment]
 
 
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:

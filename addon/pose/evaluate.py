@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 from bpy.types import AnimData, Depsgraph, Object, PoseBone, Scene
 from ik2bone.arrays import Array, Mask
-from ik2bone.rotations import move_points
+from ik2bone.rotations import turn_vectors
 from numpy.typing import NDArray
 
 from ..errors import Refusal
@@ -256,18 +256,20 @@ def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[De
 
 
 def heads(armature: Object, frames: list[int]) -> tuple[Array, Mask]:
-    """The world positions (F, B, 3) of the heads of all pose bones, and whether each bone's channels change (B,)."""
+    """The heads (F, B, 3) of all pose bones, from the armature's origin along the world's axes, and whether each bone's
+    channels change (B,).
+    """
     joints, bases = [], []
     with stepping(armature) as step:
         for evaluated in map(step, frames):
-            joints.append(_to_world(evaluated, read(evaluated, "head", 3)))
+            joints.append(_along_world(evaluated, read(evaluated, "head", 3)))
             bases.append(read(evaluated, "matrix_basis", 16))
     return np.array(joints), np.ptp(np.array(bases), axis=0).max(axis=-1) > 1e-5
 
 
-def _to_world(armature: Object, points: Array) -> Array:
+def _along_world(armature: Object, points: Array) -> Array:
     # In Blender 5.2 and later, an array made from a matrix has single precision.
-    return move_points(np.array(armature.matrix_world, float), points)
+    return turn_vectors(np.array(armature.matrix_world, float), points)
 
 
 def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:
@@ -278,8 +280,10 @@ def read(armature: Object, name: str, size: int) -> NDArray[np.float32]:
 
 
 def rest_heads(armature: Object) -> Array:
-    """The heads (B, 3) of bones in the rest pose, in world space and in the order of `armature.pose.bones`."""
-    return _to_world(armature, read_rest(armature, armature.pose.bones.keys(), "head_local", 3))
+    """The heads (B, 3) of bones in the rest pose, from the armature's origin along the world's axes, in the order of
+    `armature.pose.bones`: they are the same wherever the armature stands.
+    """
+    return _along_world(armature, read_rest(armature, armature.pose.bones.keys(), "head_local", 3))
 
 
 def read_rest(armature: Object, names: Iterable[str], name: str, size: int) -> Array:

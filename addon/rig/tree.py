@@ -13,9 +13,9 @@ from ik2bone.arrays import Array, Mask
 from ik2bone.rotations import dot, length_of, unit
 from numpy.typing import NDArray
 
-# The number of rest poses whose limbs are kept, at 50 kB for 159 bones. It is enough for 100 characters at once; those
-# that stand elsewhere have other rest poses, because these are in world space.
-KEPT = 128
+# The number of rest poses whose limbs are kept, at 50 kB for 159 bones. Characters of one rig share a rest pose unless
+# they are turned or scaled differently: 100 such ones have 200, each with its keyed bones and without.
+KEPT = 256
 # The ratio of the longer to the shorter bone of a limb is less than this. The ratio of upper to lower length is 0.79 to
 # 1.16 for the people of the data folder, and 0.5 for game figures.
 PROPORTION = 3.0

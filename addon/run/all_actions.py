@@ -39,7 +39,7 @@ def planting_each(
         try:
             with ExitStack() as kept:
                 switch(kept, armature, motion)
-                set_pose(pose)
+                set_pose(armature, pose)
                 planted[name] = yield from part_of(plant(kept), number / len(every), (number + 1) / len(every))
                 for strip in [strip for strip in strips if actions.assignment_of(strip) == motion]:
                     on_error(kept, actions.put, strip, motion)

@@ -10,8 +10,9 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import bpy
-from bpy.types import Action, Context, Object, PoseBone
+from bpy.types import Action, Context, Object
 from bpy.utils import unescape_identifier
+from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
@@ -22,8 +23,8 @@ from . import records
 
 BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
-# Owners, names and values of transforms.
-Pose = list[tuple[Object | PoseBone, str, Sequence[float]]]
+# The values of transforms of an armature by name, and those of all its bones.
+Pose = tuple[dict[str, Sequence[float]], dict[str, NDArray]]
 # The owner and the property in a data path: a custom property, with its quotes escaped, or one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
@@ -115,7 +116,7 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
             # A change of a custom property, which drivers may use, does not cause an evaluation.
             armature.update_tag(refresh={"OBJECT"})
             context.view_layer.update()
-        set_pose(before)
+        set_pose(armature, before)
 
     on_error(undo, put_back)
 
@@ -157,13 +158,15 @@ def _owner(armature: Object, path: str) -> Any:
 
 def pose_of(armature: Object) -> Pose:
     """The transforms of an armature and of its bones."""
-    own = [(armature, name, tuple(getattr(armature, name))) for name in TRANSFORMS]
-    bones = list(armature.pose.bones)
-    rows = {name: read(armature, name, size).tolist() for name, size in TRANSFORMS.items()}
-    return own + [(bone, name, values) for name, row in rows.items() for bone, values in zip(bones, row, strict=True)]
+    own = {name: tuple(getattr(armature, name)) for name in TRANSFORMS}
+    return own, {name: read(armature, name, size) for name, size in TRANSFORMS.items()}
 
 
-def set_pose(pose: Pose) -> None:
-    """Set all transforms of a pose."""
-    for attribute in pose:
-        setattr(*attribute)
+def set_pose(armature: Object, pose: Pose) -> None:
+    """Set all transforms of an armature and of its bones."""
+    own, bones = pose
+    for name, values in own.items():
+        setattr(armature, name, values)
+    for name, rows in bones.items():
+        for bone, values in zip(armature.pose.bones, rows.tolist(), strict=True):
+            setattr(bone, name, values)
