@@ -7,7 +7,7 @@ from itertools import chain
 import bpy
 from bpy.types import Collection, Context, LayerCollection, Object
 
-from ..errors import Refusal, names_in
+from ..errors import Refusal, required_names
 from ..keys import actions
 from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
@@ -23,8 +23,9 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
     instance a collection with meshes. The view layer must be up to date.
     """
     if name:
-        enabled = enabled_objects(context)
-        found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part, enabled)]
+        enabled, known = enabled_objects(context), [*context.view_layer.objects.keys(), *bpy.data.collections.keys()]
+        names = required_names("surface", "objects or collections", name, known)
+        found = [ob for part in names for ob in _named_surfaces(context, armature, part, enabled)]
         return list(dict.fromkeys(found))
     solid = [ob for ob in context.view_layer.objects if ob.visible_get() and ob.display_type not in {"WIRE", "BOUNDS"}]
     return grounds_among(solid, armature)
@@ -34,13 +35,6 @@ def hidden_grounds(context: Context, armature: Object) -> list[Object]:
     """The animated objects that would be ground if they were not hidden in viewports."""
     hidden = [ob for ob in context.view_layer.objects if ob.hide_viewport and ob.animation_data]
     return grounds_among(hidden, armature)
-
-
-def _names(context: Context, name: str) -> list[str]:
-    names = names_in(name, [*context.view_layer.objects.keys(), *bpy.data.collections.keys()])
-    if not names:
-        raise Refusal(f"surface should be names of objects or collections separated by commas, but it is '{name}'")
-    return names
 
 
 def bone_shapes() -> set[Object]:
