@@ -45,5 +45,13 @@ def names_in(text: str, known: Iterable[str]) -> list[str]:
     return [name for name in names if name]
 
 
+def required_names(option: str, kind: str, text: str, known: Iterable[str]) -> list[str]:
+    """The names in the text of an option. Raises `Refusal` if it has none, for instance only a comma."""
+    names = names_in(text, known)
+    if not names:
+        raise Refusal(f"{option} should be names of {kind} separated by commas, but it is '{text}'")
+    return names
+
+
 class Hint(str):
     """A sentence that only informs. Every other sentence about a run is a warning."""

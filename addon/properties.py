@@ -13,7 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from bpy.types import Context
 
 from .errors import names_in
-from .ground.choose import enabled_objects, grounds_in, shows_collection
+from .ground.choose import enabled_objects, grounds_among, shows_collection
 from .rig.armatures import find_armature
 
 
@@ -159,10 +159,6 @@ class PlantingOptions:
 OPTIONS = tuple(PlantingOptions.__annotations__)
 
 
-def _is_surface(_settings: IK2BONE_Settings, candidate: bpy.types.Object) -> bool:
-    return candidate.type == "MESH" or candidate.instance_type == "COLLECTION"
-
-
 class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
     """The panel's values: the shared options, with the surface as two pointers."""
 
@@ -170,7 +166,7 @@ class IK2BONE_Settings(PlantingOptions, bpy.types.PropertyGroup):
         name="Surface",
         description="Mesh to plant on; without it and a collection, every visible mesh that is no part of a character",
         type=bpy.types.Object,
-        poll=_is_surface,
+        poll=lambda _settings, ob: ob.type == "MESH" or shows_collection(ob),
     )
     surface_collection: PointerProperty(
         name="Collection",
@@ -188,7 +184,8 @@ def surface_name(settings: IK2BONE_Settings) -> str:
     chosen = settings.surface_object or settings.surface_collection
     if chosen is None or settings.surface_object or chosen.name not in settings.id_data.objects:
         return chosen.name if chosen else ""
-    return ",".join(ob.name for ob in grounds_in(chosen, enabled_objects(bpy.context))) or ","
+    enabled = enabled_objects(bpy.context)
+    return ",".join(ob.name for ob in grounds_among([ob for ob in chosen.all_objects if ob in enabled])) or ","
 
 
 def store(settings: IK2BONE_Settings, options: PlantingOptions) -> None:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Choosing the objects of the scene that feet are planted on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import bpy
 from bpy.types import Collection, Context, LayerCollection, Object
 
-from ..errors import Refusal, names_in
+from ..errors import Refusal, required_names
 from ..keys import actions
 from ..pose.evaluate import with_parents
 from ..pose.skins import bone_shapes_of
@@ -23,26 +23,18 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
     instance a collection with meshes. The view layer must be up to date.
     """
     if name:
-        enabled = enabled_objects(context)
-        found = [ob for part in _names(context, name) for ob in _named_surfaces(context, armature, part, enabled)]
+        enabled, known = enabled_objects(context), [*context.view_layer.objects.keys(), *bpy.data.collections.keys()]
+        names = required_names("surface", "objects or collections", name, known)
+        found = [ob for part in names for ob in _named_surfaces(context, armature, part, enabled)]
         return list(dict.fromkeys(found))
-    shapes = bone_shapes()
     solid = [ob for ob in context.view_layer.objects if ob.visible_get() and ob.display_type not in {"WIRE", "BOUNDS"}]
-    return [ob for ob in solid if _is_ground(ob, shapes) and not is_under(ob, armature)]
+    return grounds_among(solid, armature)
 
 
 def hidden_grounds(context: Context, armature: Object) -> list[Object]:
     """The animated objects that would be ground if they were not hidden in viewports."""
     hidden = [ob for ob in context.view_layer.objects if ob.hide_viewport and ob.animation_data]
-    shapes = bone_shapes() if hidden else set()
-    return [ob for ob in hidden if _is_ground(ob, shapes) and not is_under(ob, armature)]
-
-
-def _names(context: Context, name: str) -> list[str]:
-    names = names_in(name, [*context.view_layer.objects.keys(), *bpy.data.collections.keys()])
-    if not names:
-        raise Refusal(f"surface should be names of objects or collections separated by commas, but it is '{name}'")
-    return names
+    return grounds_among(hidden, armature)
 
 
 def bone_shapes() -> set[Object]:
@@ -71,16 +63,16 @@ def _collection_surfaces(armature: Object, name: str, enabled: set[Object]) -> l
     collection: Collection | None = bpy.data.collections.get(name)
     if collection is None:
         raise Refusal(f"there is no object and no collection named '{name}' to plant on in this view layer")
-    found = [ob for ob in grounds_in(collection, enabled) if not is_under(ob, armature)]
+    found = grounds_among([ob for ob in collection.all_objects if ob in enabled], armature)
     if not found:
         raise Refusal(f"collection '{name}' holds no mesh to plant on")
     return found
 
 
-def grounds_in(collection: Collection, enabled: set[Object]) -> list[Object]:
-    """The enabled objects of a collection that can be planted on, without those that belong to a character."""
-    shapes = bone_shapes()
-    return [ob for ob in collection.all_objects if ob in enabled and _is_ground(ob, shapes)]
+def grounds_among(objects: Sequence[Object], armature: Object | None = None) -> list[Object]:
+    """The objects that can be planted on: none that belongs to a character, or that is `armature` or under it."""
+    shapes = bone_shapes() if objects else set()
+    return [ob for ob in objects if _is_ground(ob, shapes) and armature not in with_parents(ob)]
 
 
 def enabled_objects(context: Context) -> set[Object]:
@@ -121,11 +113,6 @@ def _is_ground(ob: Object, shapes: set[Object]) -> bool:
 
 def _holds_ground(collection: Collection, shapes: set[Object]) -> bool:
     return any(_is_ground(ob, shapes) for ob in collection.all_objects)
-
-
-def is_under(ob: Object, armature: Object) -> bool:
-    """Whether the object is the armature, or has it among its parents."""
-    return armature in with_parents(ob)
 
 
 def deformers(ob: Object | None) -> Iterator[Object]:

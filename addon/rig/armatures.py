@@ -5,8 +5,9 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object
 
-from ..ground.choose import deformers, is_under, shows_collection
+from ..ground.choose import deformers, shows_collection
 from ..keys import actions
+from ..pose.evaluate import with_parents
 
 # The name of the context pointer with which a panel passes its armature to its buttons.
 HANDED = "ik2bone_armature"
@@ -41,7 +42,7 @@ def _of_active(context: Context) -> Object | None:
     found = next(near, None)
     if found or active is None:
         return found
-    under = (ob for ob in _armatures() if is_under(ob, active))
+    under = (ob for ob in _armatures() if active in with_parents(ob))
     return min(under, key=lambda ob: not ob.visible_get(), default=None)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from bpy.types import Context, Object, PoseBone
+from bpy.types import Context, Object
 from ik2bone.arrays import Mask
 from mathutils import Matrix
 
@@ -13,7 +13,7 @@ from ..errors import Refusal
 from ..keys import actions, fcurves, rotations
 from ..pose.evaluate import with_parents
 from ..properties import PlantingOptions
-from .checks import Moving, check_chain, line_of, refuse_unposed, toe_trouble
+from .checks import Moving, check_chain, refuse_unposed, toe_trouble
 from .choose import choose_limbs
 from .controls_find import named_hips
 from .find import rest_tree
@@ -85,12 +85,12 @@ def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = No
     bones, moving = armature.pose.bones, moving or Moving(armature)
     if generated := named_hips(moving):
         return generated
-    lines = [line_of(armature, leg.thigh) for leg in legs]
+    lines = [moving.line(leg.thigh) for leg in legs]
     shared = [name for name in lines[0][1:] if all(name in line for line in lines)]
     if not shared:
         return None
     # Branches with controls of legs do not count, because they may have more bones than a simple trunk.
-    controls = [line_of(armature, control.bone) for leg in legs for control in leg.controls]
+    controls = [moving.line(control.bone) for leg in legs for control in leg.controls]
     apart = {name for line in (*lines, *controls) for name in line}
     # The trunk is the largest of all branches that hold no leg.
     rest = rest_tree(armature)
@@ -99,12 +99,12 @@ def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = No
     carried = [max(own, default=0) for own in branches]
     lowest = carried.index(max(carried))
     between = {name for line in lines for name in line[1 : line.index(shared[lowest])]}
-    if any(moving.holds(bones[name]) for name in between):
+    if any(moving.holds(name) for name in between):
         return None
     for name in shared[lowest:]:
-        if control := _hips_control(moving, bones[name]):
+        if control := _hips_control(moving, name):
             return control
-        if moving.holds(bones[name]):
+        if moving.holds(name):
             # The constraint that determines the location of this bone would also do so under an ancestor that moves.
             return None
         if moving.is_free(name):
@@ -112,9 +112,9 @@ def find_hips(armature: Object, legs: Sequence[Limb], moving: Moving | None = No
     return None
 
 
-def _hips_control(moving: Moving, bone: PoseBone) -> str | None:
-    """The target bone of the only active constraint on `bone`, if it copies the location and keys move the target."""
-    found = moving.active(bone)
+def _hips_control(moving: Moving, name: str) -> str | None:
+    """The target bone of the only active constraint on a bone, if it copies the location and keys move the target."""
+    found = moving.active(name)
     if len(found) != 1 or found[0].type not in PLACING or found[0].target != moving.armature:
         return None
     return found[0].subtarget if moving.is_movable(found[0].subtarget) else None

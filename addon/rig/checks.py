@@ -8,7 +8,7 @@ from math import ceil, floor
 
 import bpy
 import numpy as np
-from bpy.types import Constraint, Object, PoseBone
+from bpy.types import Constraint, Object, PoseBone, bpy_prop_collection
 
 from ..errors import Refusal
 from ..keys import actions, rotations
@@ -43,6 +43,15 @@ class Moving:
 
     armature: Object
 
+    @property
+    def bones(self) -> bpy_prop_collection:
+        """The pose bones."""
+        return self.armature.pose.bones
+
+    def line(self, name: str) -> list[str]:
+        """The names of a bone and of all its ancestors, the nearest first."""
+        return [name, *(above.name for above in self.bones[name].parent_recursive)]
+
     @cached_property
     def keyed(self) -> frozenset[str]:
         """The data paths of the F-curves in the assigned action that are not muted."""
@@ -62,7 +71,7 @@ class Moving:
 
     def solvers(self) -> Iterator[tuple[PoseBone, Constraint]]:
         """Every active constraint of inverse kinematics, with its bone."""
-        found = ((bone, each) for bone in self.armature.pose.bones for each in bone.constraints)
+        found = ((bone, each) for bone in self.bones for each in bone.constraints)
         return ((bone, each) for bone, each in found if each.type in SOLVING and self._acts(each))
 
     def _reached_by(self, solvers: Iterable[tuple[PoseBone, Constraint]]) -> dict[str, str]:
@@ -70,14 +79,14 @@ class Moving:
 
     def carried_by(self, name: str) -> set[str]:
         """Names of the bones under a bone, without those that inverse kinematics holds at a target elsewhere."""
-        under = {bone.name for bone in self.armature.pose.bones[name].children_recursive}
+        under = {bone.name for bone in self.bones[name].children_recursive}
         solved = [pair for pair in self.solvers() if getattr(pair[1], "subtarget", "") not in under | {name}]
         held = self._reached_by(solved).keys()
-        return {bone for bone in under if held.isdisjoint(line_of(self.armature, bone))}
+        return {bone for bone in under if held.isdisjoint(self.line(bone))}
 
-    def active(self, bone: PoseBone) -> list[Constraint]:
+    def active(self, name: str) -> list[Constraint]:
         """The constraints that turn or move a bone, or may do so on some frame because they are keyed or driven."""
-        return [constraint for constraint in bone.constraints if self._acts(constraint)]
+        return [constraint for constraint in self.bones[name].constraints if self._acts(constraint)]
 
     def _acts(self, constraint: Constraint) -> bool:
         return constraint.type not in SCALING and (self.is_animated(constraint) or _is_on(constraint))
@@ -90,14 +99,14 @@ class Moving:
     @cached_property
     def _solved(self) -> dict[str, str]:
         """As `reached`, but only for constraints that act on some frame."""
-        return self._reached_by(pair for pair in self.solvers() if self._shows(*pair))
+        return self._reached_by((bone, each) for bone, each in self.solvers() if self._shows(bone.name, each))
 
-    def acting(self, bone: PoseBone) -> list[Constraint]:
+    def acting(self, name: str) -> list[Constraint]:
         """The active constraints of a bone, without constraints that have no effect on any frame."""
-        return [each for each in self.active(bone) if self._shows(bone, each)]
+        return [each for each in self.active(name) if self._shows(name, each)]
 
-    def _shows(self, bone: PoseBone, constraint: Constraint) -> bool:
-        return not self._may_idle(constraint) or (bone.name, constraint.name) in self._at_work
+    def _shows(self, name: str, constraint: Constraint) -> bool:
+        return not self._may_idle(constraint) or (name, constraint.name) in self._at_work
 
     def _may_idle(self, constraint: Constraint) -> bool:
         return constraint.type in LIMITING or self.is_animated(constraint)
@@ -105,8 +114,8 @@ class Moving:
     @cached_property
     def _at_work(self) -> set[tuple[str, str]]:
         """The constraints that act on some frames of the action and may be idle on others: names (bone, constraint)."""
-        bones = self.armature.pose.bones
-        left = {(bone.name, each.name) for bone in bones for each in self.active(bone) if self._may_idle(each)}
+        names = [bone.name for bone in self.bones]
+        left = {(name, each.name) for name in names for each in self.active(name) if self._may_idle(each)}
         found: set[tuple[str, str]] = set()
         with stepping(self.armature) as step:
             for frame in self._frames:
@@ -123,22 +132,22 @@ class Moving:
         span = actions.frame_span(assignment) if assignment.action else None
         return range(floor(span[0]), ceil(span[1]) + 1) if span else [bpy.context.scene.frame_current]
 
-    def holds(self, bone: PoseBone) -> bool:
+    def holds(self, name: str) -> bool:
         """Whether the location of the bone depends on a constraint, or a constraint turns the bone by its location.
 
         Limits count even if they never act, because they may act once the bone is moved.
         """
-        found = (*self.limits(bone), *self.acting(bone))
-        return bone.name in self._solved or any(each.type not in PLACELESS for each in found)
+        found = (*self.limits(name), *self.acting(name))
+        return name in self._solved or any(each.type not in PLACELESS for each in found)
 
-    def limits(self, bone: PoseBone) -> list[Constraint]:
+    def limits(self, name: str) -> list[Constraint]:
         """The active constraints of a bone that act in some poses only."""
-        return [each for each in self.active(bone) if each.type in LIMITING]
+        return [each for each in self.active(name) if each.type in LIMITING]
 
     def trouble(self, name: str) -> str | None:
         """A clause about why rotation keys on a bone do not show unchanged, None if they do."""
-        bone = self.armature.pose.bones[name]
-        for constraint in self.acting(bone):
+        bone = self.bones[name]
+        for constraint in self.acting(name):
             return f"is under the active constraint {constraint.name}"
         if name in self._solved:
             return f"is moved by inverse kinematics on {self._solved[name]}"
@@ -149,22 +158,22 @@ class Moving:
 
     def is_free(self, name: str) -> bool:
         """Whether location keys move a bone, constraints aside: it is not connected, locked or driven."""
-        bone = self.armature.pose.bones[name]
+        bone = self.bones[name]
         connected = bone.bone.use_connect and bone.parent is not None
         return not (connected or any(bone.lock_location) or bone.path_from_id("location") in self.driven)
 
     def is_movable(self, name: str) -> bool:
         """Whether a bone of this name exists and location keys move it within its parent or carrying constraint."""
-        bone = self.armature.pose.bones.get(name)
+        bone = self.bones.get(name)
         if bone is None or name in self.reached or not self.is_free(name):
             return False
-        return all(constraint.type in CARRYING for constraint in self.active(bone))
+        return all(constraint.type in CARRYING for constraint in self.active(name))
 
     def switch_of(self, constraint: Constraint, on: bool) -> Switch | None:
         """The `Switch` with this constraint, None if the constraint has its whole influence on every frame."""
         if not self.is_animated(constraint) and constraint.influence == 1.0:
             return None
-        owner = next(bone for bone in self.armature.pose.bones if constraint in bone.constraints.values())
+        owner = next(bone for bone in self.bones if constraint in bone.constraints.values())
         return Switch(owner.name, constraint.name, on)
 
 
@@ -214,7 +223,7 @@ def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
         # The constraints on these bones follow known controls, which are free to move.
         yield from _mode_troubles(moving, [control.bone for control in limb.controls if control.turns])
         return
-    bones, between = moving.armature.pose.bones, _between(moving.armature, limb)
+    bones, between = moving.bones, _between(moving, limb)
     if limb.loose and not moving.is_free(limb.foot):
         yield f"bone {limb.foot} cannot be moved, so it would not follow its leg"
     if limb.loose and moving.keyed and bones[limb.foot].path_from_id("location") not in moving.keyed:
@@ -229,22 +238,17 @@ def _troubles(moving: Moving, limb: Limb) -> Iterator[str]:
     yield from _mode_troubles(moving, limb.turned)
 
 
-def _between(armature: Object, limb: Limb) -> list[str]:
+def _between(moving: Moving, limb: Limb) -> list[str]:
     """The names of the bones between those of a limb, for instance twist bones."""
-    line = line_of(armature, limb.shin if limb.loose else limb.foot)
+    line = moving.line(limb.shin if limb.loose else limb.foot)
     return [name for name in line[1 : line.index(limb.thigh)] if name != limb.shin]
-
-
-def line_of(armature: Object, name: str) -> list[str]:
-    """The names of a bone and of all its ancestors, the nearest first."""
-    return [name, *(above.name for above in armature.pose.bones[name].parent_recursive)]
 
 
 def chain_of(bone: PoseBone, constraint: Constraint) -> list[str]:
     """The names of the bones that an inverse kinematics `constraint` on `bone` moves, the lowest first."""
     start = 0 if getattr(constraint, "use_tail", True) else 1
     end = start + constraint.chain_count if constraint.chain_count else None
-    return line_of(bone.id_data, bone.name)[start:end]
+    return [each.name for each in (bone, *bone.parent_recursive)][start:end]
 
 
 def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
@@ -254,22 +258,21 @@ def _mode_troubles(moving: Moving, names: Iterable[str]) -> Iterator[str]:
 
 def _mode_trouble(moving: Moving, name: str) -> str | None:
     """A clause about keys or a driver that may change a bone's rotation mode over time, None if there are none."""
-    path = moving.armature.pose.bones[name].path_from_id("rotation_mode")
+    path = moving.bones[name].path_from_id("rotation_mode")
     found = "a driver" if path in moving.driven else "keys" if path in moving.keyed else None
     return f"bone {name} has {found} on its rotation mode" if found else None
 
 
 def toe_trouble(moving: Moving, toe: str, foot: str) -> str | None:
     """A clause about why keys cannot turn a toe bone, None if they can. Such toes just keep following their foot."""
-    bones = moving.armature.pose.bones
-    line = line_of(moving.armature, toe)
+    bones, line = moving.bones, moving.line(toe)
     for name in line[: line.index(foot)]:
         if not bones[name].bone.use_inherit_rotation:
             return f"bone {name} does not inherit its parent's rotation"
         trouble = moving.trouble(name)
         if trouble:
             return f"bone {name} {trouble}"
-        for limit in moving.limits(bones[name]):
+        for limit in moving.limits(name):
             return f"bone {name} is under the active constraint {limit.name}"
     if any(bones[toe].lock_rotation):
         return f"the rotation of bone {toe} is locked"

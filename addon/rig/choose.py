@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bpy.types import Context, Object
 
-from ..errors import Refusal, names_in
+from ..errors import Refusal, required_names
 from ..properties import PlantingOptions
 from .find import find_arms, find_legs, legs_of
 from .limb import Limb
@@ -25,7 +25,8 @@ def choose_limbs(context: Context, armature: Object, options: PlantingOptions, b
 
     Raises `Refusal` if bones do not exist or belong to no limb, or if there are no legs.
     """
-    named = _names(armature, options.bones)
+    bones = armature.pose.bones.keys()
+    named = required_names("bones", "bones", options.bones, bones) if options.bones.strip() else []
     # For scripts on a timer, which have no window, the context has no `selected_pose_bones`.
     posed = getattr(context, "selected_pose_bones", None) or ()
     selected = [bone.name for bone in posed if bone.id_data == armature]
@@ -35,7 +36,7 @@ def choose_limbs(context: Context, armature: Object, options: PlantingOptions, b
         legs = find_legs(armature, bounds)
         return Choice(legs, legs)
     for name in named:
-        if name not in armature.pose.bones:
+        if name not in bones:
             raise Refusal(f"{armature.name} has no bone named {name}")
     known = _limbs_near(armature, named or selected, bounds)
     if named or options.chains == "SELECTED":
@@ -43,13 +44,6 @@ def choose_limbs(context: Context, armature: Object, options: PlantingOptions, b
     limbs = _owners(armature, known, selected)
     legs = tuple(limb for limb in known if limb.is_leg)
     return Choice(limbs if 0 < len(limbs) < len(known) else legs or find_legs(armature, bounds), known)
-
-
-def _names(armature: Object, bones: str) -> list[str]:
-    names = names_in(bones, armature.pose.bones.keys())
-    if bones.strip() and not names:
-        raise Refusal(f"bones should be names of bones separated by commas, but it is '{bones}'")
-    return names
 
 
 def _limbs_near(armature: Object, names: Sequence[str], bounds: tuple[int, int]) -> tuple[Limb, ...]:

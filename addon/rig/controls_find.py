@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bpy.types import Constraint, PoseBone, bpy_prop_collection
 from ik2bone.clip import JOINTS
 
-from .checks import Moving, chain_of, line_of
+from .checks import Moving, chain_of
 from .limb import Control, Limb, Switch
 
 # Constraints that turn a bone according to their target bone.
@@ -27,8 +27,8 @@ def find_controls(moving: Moving, limb: Limb) -> tuple[Control, ...]:
     """The controls of a limb; empty if it has no inverse kinematics, or constraints of an unknown kind."""
     if not {limb.thigh, limb.shin}.issubset(moving.reached):
         return ()
-    solver, bones = _solver(moving, limb), moving.armature.pose.bones
-    if solver is None or any(each != solver for name in limb.turned[:2] for each in moving.active(bones[name])):
+    solver = _solver(moving, limb)
+    if solver is None or any(each != solver for name in limb.turned[:2] for each in moving.active(name)):
         return ()
     solved = _Solved(moving, limb, solver)
     foot = solved.foot()
@@ -46,8 +46,7 @@ def _solver(moving: Moving, limb: Limb) -> Constraint | None:
     if len(found) != 1 or found[0][1] != wanted:
         return None
     solver = found[0][0]
-    bones = moving.armature.pose.bones
-    is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget in bones
+    is_ours = solver.type == "IK" and solver.target == moving.armature and solver.subtarget in moving.bones
     # With `use_rotation` the shin is turned too, and the end has neither the place nor the rotation of the target.
     return solver if is_ours and not solver.use_rotation else None
 
@@ -65,10 +64,10 @@ class _Solved:
         followed = self._followed(self.limb.foot)
         if followed is None:
             return ()
-        line = line_of(self.moving.armature, self.solver.subtarget)
-        is_apart = self.limb.shin not in line_of(self.moving.armature, self.limb.foot)
+        line = self.moving.line(self.solver.subtarget)
+        is_apart = self.limb.shin not in self.moving.line(self.limb.foot)
         sources = followed or ([self.limb.foot] if is_apart else [])
-        lines = [line_of(self.moving.armature, source) for source in sources]
+        lines = [self.moving.line(source) for source in sources]
         if lines and (control := self._movable(name for name in line if all(name in each for each in lines))):
             return self._reaching(control, "foot"), *self._turned_back()
         ankle = self._movable(line)
@@ -98,43 +97,40 @@ class _Solved:
 
     def _reaching(self, name: str, part: str) -> Control:
         """The control to which the ankle is drawn. If the foot always follows it, its keys show without the solver."""
-        follows = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
+        follows = self.moving.active(self.limb.foot)
         is_left = part == "ankle" or any(self.moving.switch_of(each, False) for each in follows)
         on = self.moving.switch_of(self.solver, True) if is_left else None
         return Control(name, part, moves=True, turns=part == "foot", goal=self.solver.subtarget, switch=on)
 
     def _turned_back(self) -> Iterator[Control]:
         """The foot as its own control, if the only constraint on it has not its whole influence on every frame."""
-        found = self.moving.active(self.moving.armature.pose.bones[self.limb.foot])
+        found = self.moving.active(self.limb.foot)
         if len(found) == 1 and (off := self.moving.switch_of(found[0], False)):
             yield Control(self.limb.foot, "foot", switch=off)
 
     def _turning(self, names: list[str], part: str) -> Iterator[Control]:
         """The control for `part` if `names` has only one bone, and keys can turn this bone."""
-        bones = self.moving.armature.pose.bones
+        bones = self.moving.bones
         if len(names) == 1 and self.moving.trouble(names[0]) is None and not any(bones[names[0]].lock_rotation):
             yield Control(names[0], part)
 
     def _followed(self, name: str) -> list[str] | None:
         """The target bones of the constraints that turn a bone; None if the bone is moved in another way."""
-        bones, found = self.moving.armature.pose.bones, []
-        bone = bones[name]
-        for constraint in self.moving.active(bone):
-            is_alone = constraint.type == "IK" and chain_of(bone, constraint) == [name]
+        found = self.moving.active(name)
+        for constraint in found:
+            is_alone = constraint.type == "IK" and chain_of(self.moving.bones[name], constraint) == [name]
             if not is_alone and constraint.type not in FOLLOWING:
                 return None
-            if constraint.target != self.moving.armature or constraint.subtarget not in bones:
+            if constraint.target != self.moving.armature or constraint.subtarget not in self.moving.bones:
                 return None
-            found.append(constraint.subtarget)
-        return found
+        return [constraint.subtarget for constraint in found]
 
     def _movable(self, names: Iterable[str]) -> str | None:
         """The bone to move among `names`, a bone and its ancestors: the lowest with location keys, else the topmost.
 
         Bones that carry the limb or the targets of other limbs are left out, because they move more than this limb.
         """
-        armature = self.moving.armature
-        bones, apart = armature.pose.bones, {*line_of(armature, self.limb.thigh), *self._others()}
+        bones, apart = self.moving.bones, {*self.moving.line(self.limb.thigh), *self._others()}
         free = [name for name in names if name not in apart and self.moving.is_movable(name)]
         keyed = [name for name in free if bones[name].path_from_id("location") in self.moving.keyed]
         return next(iter(keyed or free[::-1]), None)
@@ -144,7 +140,7 @@ class _Solved:
         for bone, constraint in self.moving.solvers():
             if bone.name not in self.limb.bones and constraint != self.solver:
                 target = getattr(constraint, "subtarget", "") if constraint.target == self.moving.armature else ""
-                yield from line_of(self.moving.armature, target) if target in self.moving.armature.pose.bones else ()
+                yield from self.moving.line(target) if target in self.moving.bones else ()
 
 
 def named_limbs(moving: Moving) -> list[Limb]:
@@ -163,7 +159,7 @@ def _rigify_limbs(moving: Moving) -> Iterator[Limb]:
 
     A foot has a bone that rolls it, a paw has only a control of the heel, and an arm has neither.
     """
-    bones = moving.armature.pose.bones
+    bones = moving.bones
     for carrier in (bone for bone in bones if "IK_FK" in bone):
         org = bones.get(f"ORG-{_derived(carrier.name, '_parent', '')}")
         line = _rigify_line(org) if org else []
@@ -201,10 +197,9 @@ def _rigify_toes(bones: bpy_prop_collection, foot: str) -> list[str]:
 
 
 def _rigify_controls(moving: Moving, line: Sequence[str]) -> tuple[Control, ...]:
-    bones = moving.armature.pose.bones
     ik, fk = ([_derived(name, "", ending) for name in line] for ending in ("_ik", "_fk"))
     goal = _derived(f"MCH-{line[0]}", "", "_ik_target")
-    return _both(moving, f"ORG-{line[0]}", ik[2], fk, ik[3:], goal if goal in bones else None)
+    return _both(moving, f"ORG-{line[0]}", ik[2], fk, ik[3:], goal if goal in moving.bones else None)
 
 
 def _rigify_paw(moving: Moving, line: Sequence[str], toes: Sequence[str]) -> tuple[Control, ...]:
@@ -223,30 +218,28 @@ def _rigify_knee(moving: Moving, line: Sequence[str]) -> Iterator[Control]:
 
     Rigify mutes one of the two constraints.
     """
-    bones = moving.armature.pose.bones
-    solved = bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
+    solved = moving.bones.get(_derived(f"MCH-{line[1]}", "", "_ik"))
     for constraint in solved.constraints if solved else ():
         pole, switch = getattr(constraint, "pole_subtarget", None), Switch(solved.name, constraint.name, True)
         thigh = _derived(line[0], "", "_ik")
-        if pole and pole in bones:
+        if pole and pole in moving.bones:
             yield Control(pole, "knee", moves=True, turns=False, switch=switch)
-        elif pole == "" and thigh in bones:
+        elif pole == "" and thigh in moving.bones:
             yield Control(thigh, "knee", switch=switch)
 
 
 def _auto_rig_legs(moving: Moving) -> Iterator[Limb]:
     """The legs of a rig of Auto-Rig Pro. The control of a leg's foot has the switch `ik_fk_switch` as a property."""
-    bones = moving.armature.pose.bones
-    for foot in (bone.name for bone in bones if bone.name.startswith("c_foot_ik.") and "ik_fk_switch" in bone):
+    for foot in (bone.name for bone in moving.bones if bone.name.startswith("c_foot_ik.") and "ik_fk_switch" in bone):
         side = foot.removeprefix("c_foot_ik")
         names = [f"{part}{side}" for part in ("thigh", "leg", "foot", "toes_01")]
         fk = [f"c_{part}_fk{side}" for part in ("thigh", "leg", "foot", "toes")]
-        if all(name in bones for name in names[:3]):
+        if all(name in moving.bones for name in names[:3]):
             found = _both(moving, names[0], foot, fk, [f"c_toes_ik{side}"], None)
-            poles = [name for name in (f"c_leg_pole{side}",) if moving.is_movable(name)]
-            knee = [Control(name, "knee", moves=True, turns=False, switch=found[0].switch) for name in poles if found]
             if found:
-                yield Limb(*names[:3], names[3] if names[3] in bones else None, controls=(*found, *knee))
+                pole = Control(f"c_leg_pole{side}", "knee", moves=True, turns=False, switch=found[0].switch)
+                knee = (pole,) if moving.is_movable(pole.bone) else ()
+                yield Limb(*names[:3], names[3] if names[3] in moving.bones else None, controls=(*found, *knee))
 
 
 def _both(
@@ -257,7 +250,7 @@ def _both(
     The bone `switched` has a constraint for each set of controls, or for one of them. The names of the constraints'
     targets contain `_ik` or `_fk`.
     """
-    bones = moving.armature.pose.bones
+    bones = moving.bones
     switches = ((each, moving.switch_of(each, True)) for each in bones[switched].constraints)
     found = [
         (each, switch) for each, switch in switches if switch and re.search("_[fi]k", getattr(each, "subtarget", ""))

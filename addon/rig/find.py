@@ -31,13 +31,12 @@ NAMED = 2
 # The ratio of the longer to the shorter bone is less than this in a leg that is known by its place alone: at most 1.27
 # for the people of the data folder, 2.27 for the fins of Rigify's shark.
 EVEN = 2.2
-# The reach of a further pair of legs is more than this share of the first pair's reach.
-FURTHER = 0.4
-# A further pair leaves the trunk ahead of the first pair or behind it by more than this share of its reach: 1.1 for
-# animals of Rigify, 0.2 for a skirt.
+# The reach of further legs and of arms is more than this share of the first pair's reach: 0.6 for the arms of people,
+# 0.2 for fingers.
+FURTHER = 0.35
+# A further pair starts ahead of the first pair or behind it by more than this share of its reach: 1.1 and more for
+# animals, 0.2 for wings, 0.1 for a skirt.
 APART = 0.4
-# The reach of an arm is more than this share of the legs' reach: 0.6 for people, 0.2 for fingers.
-ARM = 0.35
 # Of several chains along one leg, the topmost with at least this share of the longest reach is the limb: animals stand
 # on toes, so that shin and metatarsus may be longer than thigh and shin.
 TOPMOST = 0.85
@@ -271,24 +270,19 @@ def _trunk(tree: Tree, pair: Pair) -> int:
 
 
 def _is_ahead(rest: Tree, pair: Pair, other: Pair) -> bool:
-    """Whether a pair leaves the trunk well ahead of another pair or behind it, and not mainly above or below it.
+    """Whether a pair starts well ahead of another pair or behind it, and not mainly above or below it.
 
     Hanging arms and wings, skirts and copies of legs do not.
     """
-    tops, others = (rest.heads[0, _tops(rest, limbs)].mean(axis=0) for limbs in (pair, other))
-    return bool(np.hypot(*(tops - others)[:2]) > max(abs(tops - others)[2], APART * pair[0].reach))
-
-
-def _tops(tree: Tree, pair: Pair) -> list[int]:
-    """The bones at the start of the two lines that lead from the common trunk bone to the limbs of a pair."""
-    trunk = _trunk(tree, pair)
-    return [next(bone for bone in tree.line(limb.root) if tree.parents[bone] == trunk) for limb in pair]
+    root, other_root = (rest.heads[0, [limb.root for limb in limbs]].mean(axis=0) for limbs in (pair, other))
+    away = abs(root - other_root)
+    return bool(np.hypot(*away[:2]) > max(away[2], APART * pair[0].reach))
 
 
 def arm_pairs(rest: Tree, legs: Sequence[Joints]) -> list[Pair]:
     """Pairs of arms in the rest pose: mirrored limbs on the trunk beside the legs, the longest first."""
     found: list[Pair] = []
-    length = ARM * max((leg.reach for leg in legs), default=0.0)
+    length = FURTHER * max((leg.reach for leg in legs), default=0.0)
     pairs = mirrored_pairs(rest)
     while pairs := [pair for pair in pairs if pair[0].reach > length and _is_beside(rest, pair, legs)]:
         # The longest, because a chain with the collarbone as the upper arm is shorter.

@@ -172,10 +172,9 @@ class IK2BONE_GGT_anchor(GizmoGroup):
 
     def draw_prepare(self, context: Context) -> None:
         row = _footprint(context, context.scene.ik2bone_contacts.active)
-        if row is not None:
-            self.gizmos[0].color = COLOURS[row["state"]][:3]
-            place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
-            self.gizmos[0].matrix_basis = Matrix.Translation(place)
+        self.gizmos[0].color = COLOURS[row["state"]][:3]
+        place = overlay.moved[0].points[:-1].mean(axis=0) if overlay.moved else row["anchor"]
+        self.gizmos[0].matrix_basis = Matrix.Translation(place)
 
 
 def _footprint(context: Context, number: int) -> dict[str, Any] | None:

@@ -6,17 +6,14 @@ from typing import Any
 import bpy
 import bpy.utils.previews
 import numpy as np
-from ik2bone.arrays import Array, Mask
+from ik2bone.arrays import Array
 
 from .rows import COLOURS, Colour
 
 # Width and height of an icon in pixels, twice those of its display at scale 1.
 SIZE = 32
-# The corners of the sole's outline in pixels from the lower left corner, counter-clockwise from the heel.
-SOLE = np.array([
-    (13, 1), (18, 1), (21, 4), (22, 9), (21, 14), (23, 20), (23, 25), (20, 30), (15, 31), (10, 29), (8, 24), (9, 19),
-    (12, 14), (11, 9), (11, 4),
-], float)  # fmt: skip
+# Circles within the sole from heel to toe, in pixels from the lower left corner: height, place across, radius.
+SOLE = np.array([(6.5, 16.3, 5.3), (14.0, 16.6, 4.6), (18.5, 16.2, 6.6), (23.3, 15.6, 7.1)])
 # The width of the outline, and the range of heights in which each part is filled, in pixels.
 LINE, FILLED = 2.2, {"ball": (17.0, SIZE), "heel": (0.0, 12.0)}
 _icons: Any = None
@@ -39,28 +36,14 @@ def icon_of(part: str, state: str) -> int:
 def pixels(part: str, line: Colour, fill: Colour) -> Array:
     """The colours (SIZE, SIZE, 4) of an icon, the lowest row first."""
     across, up = np.meshgrid(np.arange(SIZE) + 0.5, np.arange(SIZE) + 0.5)
-    inside, away = _inside(across, up), _distance(across, up)
+    # Circles between those of SOLE, so close to each other that their outline is smooth.
+    heights = np.arange(*SOLE[[0, -1], 0], 0.5)
+    middles, radii = (np.interp(heights, SOLE[:, 0], column) for column in SOLE.T[1:])
+    outside = (np.hypot(across[..., None] - middles, up[..., None] - heights) - radii).min(axis=-1)
     low, high = FILLED[part]
-    filled = inside & (low <= up) & (up < high)
-    share = np.clip(0.5 * (LINE + 1.0) - away, 0.0, 1.0)[..., None]
+    filled = (outside < 0.0) & (low <= up) & (up < high)
+    share = np.clip(0.5 * (LINE + 1.0) - np.abs(outside), 0.0, 1.0)[..., None]
     return np.where(filled[..., None], fill, np.zeros(4)) * (1.0 - share) + share * np.array(line)
-
-
-def _distance(across: Array, up: Array) -> Array:
-    """The distances of points from the outline, in pixels."""
-    points, ways = np.stack([across, up], axis=-1)[..., None, :] - SOLE, np.roll(SOLE, -1, axis=0) - SOLE
-    along = np.clip((points * ways).sum(axis=-1) / (ways * ways).sum(axis=-1), 0.0, 1.0)
-    away: Array = np.linalg.norm(points - along[..., None] * ways, axis=-1).min(axis=-1)
-    return away
-
-
-def _inside(across: Array, up: Array) -> Mask:
-    """Whether points lie within the outline, where a ray to the right crosses the outline an odd number of times."""
-    (x, y), (to_x, to_y) = SOLE.T, np.roll(SOLE, -1, axis=0).T
-    passes = (y <= up[..., None]) != (to_y <= up[..., None])
-    rise = np.where(to_y == y, 1.0, to_y - y)
-    crosses: Mask = passes & (across[..., None] < x + (up[..., None] - y) / rise * (to_x - x))
-    return crosses.sum(axis=-1) % 2 == 1
 
 
 def register() -> None:

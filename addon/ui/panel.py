@@ -49,13 +49,12 @@ class IK2BONE_PT_main(Sidebar, Panel):
         collection.prop(settings, "surface_collection")
         draw_frames(layout, context, settings)
         armatures = find_armatures(context)
-        played = [layers.shown_action(armature) for armature in armatures]
         if armatures:
             layout.context_pointer_set(HANDED, armatures[0])
         if len(armatures) > 1:
             _draw_names(layout, armatures)
         layout.operator("ik2bone.plant_feet", icon="CON_FLOOR")
-        if played and has_changed(settings, records.read(played[0])["settings"]):
+        if has_changed(settings, shown_record(context)["settings"]):
             draw_note(layout, context, CHANGED, "INFO")
         if any(map(is_planted, armatures)):
             layout.operator("ik2bone.restore", icon="LOOP_BACK")
