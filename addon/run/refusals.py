@@ -40,6 +40,7 @@ def refuse_uneditable(armature: Object, options: PlantingOptions) -> None:
     action, output = actions.assigned(armature).action, None if options.frame_range == "CURRENT" else options.output
     if action is None and output:
         _refuse_several_strips(armature)
+        _refuse_follower(armature)
     if action and not action.is_editable and output == "IN_PLACE":
         raise Refusal(f"action {action.name} is linked from a library: only a new action or a layer can take its keys")
 
@@ -69,6 +70,18 @@ def _refuse_several_strips(armature: Object) -> None:
         raise Refusal(
             f"{armature.name} plays {len(strips)} NLA strips, {listed(strips)}: "
             "mute all but one, or set the scene's frame range to one of them"
+        )
+
+
+def _refuse_follower(armature: Object) -> None:
+    """Refuse an armature that plays nothing and whose bones follow another armature, as game rigs follow controls."""
+    active = [each for bone in armature.pose.bones for each in bone.constraints if not each.mute]
+    targets = [getattr(each, "target", None) for each in active]
+    leaders = {target.name: None for target in targets if target and target.type == "ARMATURE" and target != armature}
+    if leaders:
+        names = listed(list(leaders))
+        raise Refusal(
+            f"{armature.name} plays no action, and its bones follow {names} by constraints: plant what they follow"
         )
 
 

@@ -8,7 +8,7 @@
 /* The most rounds; 15 to 30 are usual. */
 #define MOST_ROUNDS 100
 /* A round aims at this share of the present complementarity, the mean product of slacks and
- * multipliers. */
+ * multipliers; after a round that went a short part of its way, at the share that was left. */
 #define CENTRING 0.1
 /* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 +
  * stiffness), and the mean product of slacks and multipliers is at most the square of NEAR. */
@@ -126,8 +126,9 @@ slope(Problem *p)
     return largest;
 }
 
-/* Go towards the complementarity `target`, as far as slacks and multipliers stay positive. */
-static void
+/* Go towards the complementarity `target`, as far as slacks and multipliers stay positive. Returns
+ * the share of the way. */
+static double
 step(Problem *p, double target)
 {
     double pace = SHORT_OF_BOUND, share;
@@ -158,6 +159,7 @@ step(Problem *p, double target)
         p->bound[b].slack += share * p->bound[b].slack_way;
         p->bound[b].dual += share * p->bound[b].dual_way;
     }
+    return share;
 }
 
 /* Fill in the system: the weights, and the squared second differences of a curve with free ends. */
@@ -231,13 +233,15 @@ find_unit(Problem *p, const double *wish, const double *weight, const double *fl
 static int
 solve(Problem *p, double stiffness)
 {
+    double share = 1.0;
+
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double present = complementarity(p);
         find_gradient(p);
         if (present <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + stiffness)) {
             return round;
         }
-        step(p, CENTRING * present);
+        share = step(p, fmax(CENTRING, 1.0 - share) * present);
     }
     return -1;
 }

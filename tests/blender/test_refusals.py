@@ -7,7 +7,7 @@ import biped
 import fingerprint
 import numpy as np
 import pytest
-from planted import IN_PLACE, plant, refused
+from planted import IN_PLACE, joints, plant, refused
 
 
 @pytest.fixture
@@ -133,6 +133,18 @@ def test_an_object_that_is_scaled_to_nothing(bpy, walker, ground, scale):
 def test_an_armature_without_an_action(bpy, walker, ground):
     walker.animation_data_clear()
     refused(bpy, "plays no action")
+
+
+def test_an_armature_without_an_action_that_follows_another_one(bpy, walker, ground):
+    follower = biped.make_walker(bpy, "Deform")
+    follower.animation_data_clear()
+    for bone in follower.pose.bones:
+        constraint = bone.constraints.new("COPY_TRANSFORMS")
+        constraint.target, constraint.subtarget = walker, bone.name
+    refused(bpy, "Deform plays no action, and its bones follow Walker by constraints: plant what they follow")
+    bpy.context.view_layer.objects.active = walker
+    plant(bpy)
+    assert np.allclose(joints(bpy, follower), joints(bpy, walker), atol=1e-6)
 
 
 def test_an_action_without_keys(bpy, walker, ground):

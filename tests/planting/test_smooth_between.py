@@ -55,6 +55,14 @@ def test_many_frames_take_as_few_rounds() -> None:
     assert (curve <= ceiling + 1e-9).all()
 
 
+def test_steps_of_very_different_heights_have_an_optimum_at_high_frame_rates() -> None:
+    time, heights = np.arange(1800) / 1800, np.array([[0.04], [2e-5], [5e-6], [0.007]])
+    floor = np.where(time < 0.5, heights * (np.maximum(time - 0.4, 0.0) / 0.1) ** 2, 0.0)
+    ceiling = np.where(time < 0.5, floor, heights)
+    curve = smooth_between(floor.ravel(), 1500.0, 0.05, floor.ravel(), ceiling.ravel())
+    assert (curve >= floor.ravel() - 1e-7).all() and (curve <= ceiling.ravel() + 1e-9).all()
+
+
 def test_curve_does_not_depend_on_the_frame_rate() -> None:
     def dip(fps):
         time = np.arange(round(4 * fps)) / fps
