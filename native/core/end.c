@@ -57,8 +57,8 @@ carry_end(limb *t, bool careful)
 {
     double root[4], mid[4];
     bool rigid_root, rigid_mid;
-    bool good = turn_outward(t, t->root_matrix, t->inward, t->root_turn + 1, root, &rigid_root) &
-                turn_outward(t, t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid, &rigid_mid);
+    bool good = turn_outward(t, t->root_matrix, t->inward, t->root_turn + 1, root, &rigid_root);
+    good &= turn_outward(t, t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid, &rigid_mid);
     root[3] = t->root_turn[0];
     mid[3] = t->mid_turn[0];
     d4_mul(root, mid, t->carried);

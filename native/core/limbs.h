@@ -305,7 +305,9 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     d3_scale(dest, 1.0 / sqrt(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
-    return is_ordinary(whole) & is_ordinary(square) & (square > 1e-8 * whole);
+    bool good = is_ordinary(whole);
+    good &= is_ordinary(square);
+    return good & (square > 1e-8 * whole);
 }
 
 IK2B_IN_LINE double
