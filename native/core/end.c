@@ -6,11 +6,7 @@
  */
 #include "frames.h"
 #include "place.h"
-
-/* The most steps of Newton's iteration, which finds the rotations that lanes cannot find. A nearly
- * rigid matrix takes two or three steps. Each halving of a matrix's least width takes one step
- * more; the test for singular matrices bounds how narrow a matrix can be. */
-#define IK2B_POLAR_STEPS 60
+#include "polar.h"
 
 /* The position where the rounded corrections put the end joint. */
 IK2B_IN_LINE void
@@ -32,12 +28,53 @@ find_position(limb *t, bool careful)
     }
 }
 
-/* Sets `turned` to the end joint's matrix after both corrections. Only its nearest rotation is
- * used. */
+/* `dest`, the vector v turned by the rotation nearest to an aggregate transform. The rotation is
+ * found as by begin_polar, with the inverse of the linear part, `inward`, in place of the cofactor
+ * matrix. *rigid is set if that step is enough. Returns false if the matrix is too large or too
+ * small. */
 IK2B_IN_LINE bool
-turn_end_matrix(limb *t)
+turn_outward(const limb *t, double matrix[4][4], double inward[3][3], const double v[3],
+             double dest[3], bool *rigid)
+{
+    double m[3][3], cofactor[3][3];
+    get_linear(matrix, m);
+    double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
+    double third = square * (1.0 / 3.0), size = sqrt(third);
+    double own = copysign(0.5 / size, determinant), turned = copysign(0.5 * size, determinant);
+    for (int i = 0; i < 3; i++) {
+        double back = inward[0][i] * v[0] + inward[1][i] * v[1] + inward[2][i] * v[2];
+        dest[i] = own * d3_dot(m[i], v) + turned * back;
+    }
+    *rigid = fabs(determinant) >= (1.0 - t->task.polar_rest) * (size * third);
+    return is_ordinary(square);
+}
+
+/* Sets `carried`. A correction R in a frame A turns what it carries by A R A^-1. If A is rigid but
+ * for small differences of its singular values, the rotation nearest to this is Q R Q^-1, with Q
+ * the rotation nearest to A, but for the squares of these differences. */
+IK2B_IN_LINE bool
+carry_end(limb *t, bool careful)
+{
+    double root[4], mid[4];
+    bool rigid_root, rigid_mid;
+    bool good = turn_outward(t, t->root_matrix, t->inward, t->root_turn + 1, root, &rigid_root);
+    good &= turn_outward(t, t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid, &rigid_mid);
+    root[3] = t->root_turn[0];
+    mid[3] = t->mid_turn[0];
+    d4_mul(root, mid, t->carried);
+    t->sheared = as_number((good | careful) & !(good & rigid_root & rigid_mid));
+    return good;
+}
+
+/* Sets `turned` to the end joint's matrix after both corrections, for frames that are not rigid.
+ * Only its nearest rotation is used. */
+IK2B_IN_LINE bool
+turn_end_matrix(limb *t, bool careful)
 {
     double m[3][3], step[3][3], turn[3][3];
+    if (careful && t->sheared == 0.0) {
+        return true;
+    }
     get_linear(t->given_end_matrix, m);
     d33_multiply(t->mid_inward, m, step);
     d4_matrix(t->mid_turn, turn);
@@ -50,111 +87,6 @@ turn_end_matrix(limb *t)
     get_linear(t->root_matrix, turn);
     d33_multiply(turn, step, t->turned);
     return true;
-}
-
-/* The first step of Newton's iteration for the rotation of the polar decomposition of `m` (Higham
- * 1986). `m` may have any size; a mirrored one counts as its negative. *goes_on is set to 0 if this
- * step is enough. To decide, the determinant is compared with that of a rotation of the same size:
- * it is smaller by a share of the order of the squared differences of the singular values, and one
- * step leaves an error of that order. `enough` is the greatest share that is accepted. */
-IK2B_IN_LINE bool
-begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
-{
-    double cofactor[3][3];
-    double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
-    bool good = is_ordinary(square);
-    if (careful && !good) {
-        double largest = larger(larger(d3_largest(m[0]), d3_largest(m[1])), d3_largest(m[2]));
-        for (int i = 0; i < 3; i++) {
-            d3_scale(m[i], power_of_two_under(largest), m[i]);
-        }
-        determinant = d33_cofactor(m, cofactor);
-        square = d33_square(m);
-    }
-    double third = square * (1.0 / 3.0), size = sqrt(third), volume = fabs(determinant);
-    double own = copysign(0.5 / size, determinant), turned = size * (0.5 / volume);
-    *goes_on = as_number(volume < (1.0 - enough) * (size * third));
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            m[i][j] = own * m[i][j] + turned * cofactor[i][j];
-        }
-    }
-    return good;
-}
-
-/* A further step, which squares the remaining error. Returns the error of the determinant before
- * the step. */
-IK2B_IN_LINE double
-step_polar(double m[3][3])
-{
-    double cofactor[3][3];
-    double determinant = d33_cofactor(m, cofactor), part = 0.5 / determinant;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            m[i][j] = 0.5 * m[i][j] + part * cofactor[i][j];
-        }
-    }
-    return fabs(determinant - 1.0);
-}
-
-/* Replaces an unmirrored `m` by nearly the rotation of its polar decomposition (Markley 1993). The
- * sum of the singular values is the greatest root of a quartic. Maclaurin's inequality gives a
- * bound so close to that root that four of Newton's steps from the bound leave an error of 1e-8 at
- * most, measured for widths down to 1e-7. */
-IK2B_IN_LINE void
-jump_polar(double m[3][3])
-{
-    double cofactor[3][3], factor[3][3], dest[3][3];
-    double determinant = d33_cofactor(m, cofactor);
-    double square = d33_square(m), area = 4.0 * d33_square(cofactor);
-    double sum = sqrt(square + sqrt(3.0 * area));
-    for (int step = 0; step < 4; step++) {
-        double rest = sum * sum - square, slope = sum * rest - 2.0 * determinant;
-        sum -= (rest * rest - (8.0 * determinant * sum + area)) / (4.0 * slope);
-    }
-    double middle = 0.5 * (sum * sum - square), scale = 1.0 / (middle * sum - determinant);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            factor[i][j] = (i == j ? scale * (middle + square) : 0.0) - scale * d3_dot(m[i], m[j]);
-        }
-    }
-    d33_multiply(factor, m, dest);
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            m[i][j] = dest[i][j] + scale * sum * cofactor[i][j];
-        }
-    }
-}
-
-/* Replaces `m` by its rotation if begin_polar was not enough. Returns false if the lane needs
- * care. */
-IK2B_IN_LINE bool
-finish_polar(double m[3][3], bool careful, double goes_on)
-{
-    double dest[3][3];
-    bool asked = in_pairs(goes_on) != 0.0;
-    memcpy(dest, m, sizeof dest);
-    jump_polar(dest);
-    bool good = step_polar(dest) < 1e-7;
-    if (careful && asked && !good) {
-        memcpy(dest, m, sizeof dest);
-        for (int step = 1; step_polar(dest) > 1e-8 && step < IK2B_POLAR_STEPS; step++) {
-        }
-    }
-    for (int i = 0; i < 9; i++) {
-        m[i / 3][i % 3] = chosen(asked, dest[i / 3][i % 3], m[i / 3][i % 3]);
-    }
-    return good | !asked;
-}
-
-/* Replaces `m` by the rotation nearest to it; a mirrored `m` counts as its negative. `enough`: as
- * in begin_polar. */
-IK2B_APART void
-find_polar(double m[3][3], double enough)
-{
-    double goes_on;
-    begin_polar(m, true, enough, &goes_on);
-    finish_polar(m, true, goes_on);
 }
 
 /* begin_polar and finish_polar in lanes. Rows of the source matrices are `pitch` numbers apart. */
@@ -213,60 +145,6 @@ find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
     for (int first = 0; any && first < t->lanes; first += together) {
         finish_polar_part(from_lane(dest, first), lanes_from(t, first), lanes);
     }
-}
-
-/* One rotation of Jacobi's method: makes h[i][j] zero and applies the rotation to the rows of
- * `vectors`. */
-static inline void
-jacobi_turn(double h[3][3], double vectors[3][3], int i, int j)
-{
-    if (h[i][j] == 0.0) {
-        return;
-    }
-    double slope = (h[j][j] - h[i][i]) / (2.0 * h[i][j]);
-    double tangent = copysign(1.0, slope) / (fabs(slope) + sqrt(slope * slope + 1.0));
-    double cosine = 1.0 / sqrt(1.0 + tangent * tangent), sine = tangent * cosine;
-    for (int k = 0; k < 3; k++) {
-        double a = h[k][i], b = h[k][j], u = vectors[i][k], v = vectors[j][k];
-        h[k][i] = cosine * a - sine * b;
-        h[k][j] = sine * a + cosine * b;
-        vectors[i][k] = cosine * u - sine * v;
-        vectors[j][k] = sine * u + cosine * v;
-    }
-    for (int k = 0; k < 3; k++) {
-        double a = h[i][k], b = h[j][k];
-        h[i][k] = cosine * a - sine * b;
-        h[j][k] = sine * a + cosine * b;
-    }
-}
-
-/* A unit eigenvector of the least eigenvalue of the symmetric matrix `h`, by Jacobi's method, whose
- * sweeps each square the remaining error. Eigenvalues within 1e-5 of the greatest from the least
- * one count as equal to it; that is ten times the error that single precision leaves in a rigid
- * matrix at the end of many joints. If several are equal, the axis is the first of x, y and z that
- * is within 60 degrees of the space of their eigenvectors, projected on that space. There always is
- * such an axis. */
-static inline void
-least_axis(double h[3][3], double axis[3])
-{
-    double vectors[3][3] = {{1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}, {0.0, 0.0, 1.0}};
-    for (int sweep = 0; sweep < 8; sweep++) {
-        jacobi_turn(h, vectors, 0, 1);
-        jacobi_turn(h, vectors, 0, 2);
-        jacobi_turn(h, vectors, 1, 2);
-    }
-    double least = smaller(smaller(h[0][0], h[1][1]), h[2][2]);
-    double limit = least + 1e-5 * larger(larger(h[0][0], h[1][1]), h[2][2]);
-    for (int i = 0; i < 3; i++) {
-        d3_zero(axis);
-        for (int k = 0; k < 3; k++) {
-            d3_muladds(vectors[k], h[k][k] <= limit ? vectors[k][i] : 0.0, axis);
-        }
-        if (d3_dot(axis, axis) > 0.25) {
-            break;
-        }
-    }
-    d3_unit(axis, axis);
 }
 
 IK2B_IN_LINE double
@@ -345,26 +223,58 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
     }
 }
 
-/* The end joint's correction from the orientation `turned` to `wanted`. `partly`: to the share
- * `weight` of the shorter way from the present orientation to `wanted`. */
+/* Sets `carried` by the nearest rotations of the end joint's matrix before and after both
+ * corrections, for frames that are not rigid. */
+IK2B_IN_LINE bool
+carry_sheared_end(limb *t)
+{
+    double turned[3][3], own[3][3], q[4];
+    for (int i = 0; i < 9; i++) {
+        turned[i % 3][i / 3] = t->turned[i / 3][i % 3];
+        own[i % 3][i / 3] = t->own[i / 3][i % 3];
+    }
+    quaternion_between(turned, own, q);
+    for (int i = 0; i < 4; i++) {
+        t->carried[i] = chosen(t->sheared != 0.0, q[i], t->carried[i]);
+    }
+    return true;
+}
+
+/* The turn of the end joint from its present orientation to the wanted one; if `partly`, by the
+ * share `weight` of the shorter way. */
+IK2B_IN_LINE void
+turn_to_goal(limb *t, bool partly, double step[4])
+{
+    double whole[4];
+    quaternion_between(t->own, t->wanted, whole);
+    memcpy(step, whole, sizeof whole);
+    if (partly) {
+        double square = d3_dot(whole, whole), sine = sqrt(square), cosine = fabs(whole[3]);
+        double factor = copysign(inverse_root(square), whole[3]);
+        part_of_angle(t->weight, &sine, &cosine);
+        d3_scale(whole, factor * sine, step);
+        step[3] = cosine;
+        for (int i = 0; i < 4; i++) {
+            step[i] = chosen(t->weight < 1.0, step[i], whole[i]);
+        }
+    }
+}
+
+/* The end joint's correction, which takes back the turn by which the joint was carried and, with a
+ * goal, turns the joint towards that. */
 IK2B_IN_LINE bool
 turn_end(limb *t, bool careful, bool has_goal, bool partly)
 {
-    double first[4], step[4], q[4];
+    double step[4], q[4];
     bool good = !has_goal || match_hands(t, careful);
-    quaternion_between(t->turned, t->wanted, q);
-    if (partly) {
-        quaternion_between(t->turned, t->own, first);
-        quaternion_between(t->own, t->wanted, step);
-        double square = d3_dot(step, step), sine = sqrt(square), cosine = fabs(step[3]);
-        double factor = copysign(inverse_root(square), step[3]);
-        part_of_angle(t->weight, &sine, &cosine);
-        d3_scale(step, factor * sine, step);
-        step[3] = cosine;
-        d4_mul(first, step, first);
-        for (int i = 0; i < 4; i++) {
-            q[i] = chosen(t->weight < 1.0, first[i], q[i]);
-        }
+    for (int i = 0; i < 3; i++) {
+        q[i] = -(t->own[0][i] * t->carried[0] + t->own[1][i] * t->carried[1] +
+                 t->own[2][i] * t->carried[2]);
+    }
+    q[3] = t->carried[3];
+    if (has_goal) {
+        turn_to_goal(t, partly, step);
+        d4_mul(q, step, q);
     }
     d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
     double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
@@ -382,37 +292,43 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-/* Finds the nearest rotations of the turned matrix, of the wanted one and, for a part of the way,
- * of the present one. */
+/* Finds the nearest rotations of the end joint's matrix, of its goal and, if a frame is not rigid,
+ * of the turned matrix. */
 static void
 find_polars_settle(limb *t)
 {
     const double enough = t->task.polar_rest;
-    get_linear(is_given(&t->task, GOAL) ? t->given_end_goal : t->given_end_matrix, t->wanted);
-    find_polar(t->turned, enough);
-    find_polar(t->wanted, enough);
-    if (is_given(&t->task, IK2B_BIT(WEIGHT))) {
-        get_linear(t->given_end_matrix, t->own);
-        find_polar(t->own, enough);
+    get_linear(t->given_end_matrix, t->own);
+    find_polar(t->own, enough);
+    if (is_given(&t->task, GOAL)) {
+        get_linear(t->given_end_goal, t->wanted);
+        find_polar(t->wanted, enough);
+    }
+    if (t->sheared != 0.0) {
+        find_polar(t->turned, enough);
     }
 }
 
 IK2B_IN_LINE void
 find_polars_lanes(limbs *t, int together)
 {
-    bool has_goal = is_given(&t->task, GOAL);
-    lane *const wanted = has_goal ? t->given_end_goal[0] : t->given_end_matrix[0];
-    lane *const source[] = {t->turned[0], wanted, t->given_end_matrix[0]};
-    lane *const dest[] = {t->turned[0], t->wanted[0], t->own[0]};
-    int count = has_goal && is_given(&t->task, IK2B_BIT(WEIGHT)) ? 3 : 2;
-    for (int i = 0; i < count; i++) {
-        find_polar_lanes(t, source[i], i == 0 ? 3 : 4, dest[i], together);
+    lane *const source[] = {t->given_end_matrix[0], t->given_end_goal[0], t->turned[0]};
+    lane *const dest[] = {t->own[0], t->wanted[0], t->turned[0]};
+    const bool asked[] = {true, is_given(&t->task, GOAL), any_lane(t->sheared)};
+    for (int i = 0; i < 3; i++) {
+        if (asked[i]) {
+            find_polar_lanes(t, source[i], i == 2 ? 3 : 4, dest[i], together);
+        }
     }
 }
 
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
-IK2B_STAGE(turn_end_matrix, IK2B_ENDS, turn_end_matrix(t), .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(carry_end, IK2B_ENDS, carry_end(t, careful), .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE_IF(turn_end_matrix, any_lane(t->sheared), IK2B_ENDS, turn_end_matrix(t, careful),
+              .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE_IF(carry_sheared_end, any_lane(t->sheared), IK2B_ENDS, carry_sheared_end(t),
+              .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
            .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
@@ -421,13 +337,9 @@ IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage,
-    &turn_end_matrix_stage,
-    &find_polars_stage,
-    &keep_end_stage,
-    &turn_end_stage,
-    &turn_end_partly_stage,
-    NULL,
+    &leave_pose_stage,  &carry_end_stage,         &turn_end_matrix_stage,
+    &find_polars_stage, &carry_sheared_end_stage, &keep_end_stage,
+    &turn_end_stage,    &turn_end_partly_stage,   NULL,
 };
 
 const ik2b_stage ik2b_leave = {.stages = stages};

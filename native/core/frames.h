@@ -32,9 +32,9 @@ IK2B_IN_LINE bool
 see_limb(limb *t, bool careful, double excess, double upper[3], double lower[3], double line[3],
          const double aim[3])
 {
-    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE) &
-                is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE) &
-                (d3_dot(aim, aim) < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
+    bool good = is_between(d3_dot(upper, upper), IK2B_PLAIN_SQUARE);
+    good &= is_between(d3_dot(lower, lower), IK2B_PLAIN_SQUARE);
+    good &= (d3_dot(aim, aim) < 1.0 / IK2B_LEAST_SQUARE) & (t->bad_options == 0.0);
     t->scale = 1.0;
     t->on_end = are_equal(t->target, t->end_at);
     if (careful && !good) {

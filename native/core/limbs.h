@@ -80,6 +80,8 @@ typedef struct {
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
     MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
+    NUMBERS(carried, 4) /* x, y, z, w: the turn of the end joint by both corrections */            \
+    NUMBER(sheared) /* the frame of root or mid joint is not rigid */                              \
     NUMBER(goes_on) /* the polar iteration of a lane must go on */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
@@ -303,7 +305,9 @@ d3_across(const double v[3], const double axis[3], double dest[3])
     d3_scale(dest, 1.0 / sqrt(square), dest);
     d3_reject(dest, axis, dest);
     d3_finish(dest, dest);
-    return is_ordinary(whole) & is_ordinary(square) & (square > 1e-8 * whole);
+    bool good = is_ordinary(whole);
+    good &= is_ordinary(square);
+    return good & (square > 1e-8 * whole);
 }
 
 IK2B_IN_LINE double

@@ -145,12 +145,14 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
         fabs(new_square - square) < 1e-12 * square; /* else rounding has much of its length */
-    bool good = shortest_turn(t->mid, new_up, square, true, t->task.opposite, q) &
-                is_between(square, 0x1p-50) & same;
+    bool good = shortest_turn(t->mid, new_up, square, true, t->task.opposite, q);
+    good &= is_between(square, 0x1p-50);
+    good &= same;
     if (rolling) {
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
-        bool none = d3_is_zero(hinge) | d3_is_zero(normal);
+        bool none = d3_is_zero(hinge);
+        none |= d3_is_zero(normal);
         double hinge_square = d3_dot(hinge, hinge), longest = new_square * d4_square(q);
         d4_rotate(q, hinge, hinge);
         d3_cross(hinge, normal, across);
@@ -253,7 +255,8 @@ turn_mid(limb *t, bool careful, bool rolling)
     double old_square = d3_dot(t->lower_mid, t->lower_mid), new_square = d3_dot(new, new);
     double product = sqrt(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
-    bool good = is_between(old_square, 0x1p-50) & is_between(new_square, 0x1p-50);
+    bool good = is_between(old_square, 0x1p-50);
+    good &= is_between(new_square, 0x1p-50);
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
@@ -269,8 +272,10 @@ turn_mid(limb *t, bool careful, bool rolling)
         double size = turn_about(hinge, square, sine, cosine, bend);
         d4_rotate(bend, t->lower_mid, bent);
         d3_scale(bent, 1.0 / d4_square(bend), bent);
-        good &= none | (is_ordinary(square) & is_ordinary(whole) & (square > 1e-6 * whole) &
-                        (size > 1e-6 * (square * product)));
+        bool sure = is_ordinary(square);
+        sure &= is_ordinary(whole);
+        sure &= (square > 1e-6 * whole) & (size > 1e-6 * (square * product));
+        good &= none | sure;
         good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
         d4_mul(turn, bend, q);
     }
