@@ -322,7 +322,7 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: 
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
-        ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
+        ride = smoothed(ride, odd_window(2.0 * FOLLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
     return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, early, settings.max_drop)
 
