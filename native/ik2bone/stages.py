@@ -18,7 +18,7 @@ from .ground.query import Ground, MovingGround, NoGround, may_move
 from .hands.nearest import WITHIN
 from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
 from .held import flowing_ways
-from .hips import FOLLOW, hips_offset
+from .hips import SLOW, hips_offset
 from .kept import Kept
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
@@ -174,7 +174,7 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: 
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
-        ride = smoothed(ride, odd_window(FOLLOW, clip.fps))
+        ride = smoothed(ride, odd_window(2.0 * SLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
     return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, early, settings.max_drop)
 

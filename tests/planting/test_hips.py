@@ -46,7 +46,8 @@ def test_figure_on_the_floor_that_it_was_made_for_keeps_its_pose() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ground", "peak", "rms", "bend"), [(HILLS, 2.2, 0.8, 5.0), (STEPS, 3.5, 1.2, 10.0), (slope(15.0), 4.0, 1.5, 10.0)]
+    ("ground", "peak", "rms", "bend"),
+    [(HILLS, 2.2, 0.8, 5.0), (STEPS, 3.5, 1.2, 10.0), (slope(15.0), 4.0, 1.5, 10.0), (slope(-15.0), 1.8, 0.6, 5.0)],
 )
 def test_walk_stays_upright_and_calm(ground, peak, rms, bend) -> None:
     plan = plant(CLIP, ground)
@@ -126,7 +127,7 @@ def test_figure_that_stands_keeps_its_weight_over_its_feet_on_a_slope(degrees, t
 def test_hips_shift_down_a_slope_where_legs_would_be_too_short(degrees, clip) -> None:
     # Feet of a clip in place have no anchors.
     plan = plant(clip, slope(degrees))
-    assert 0.03 < -np.sign(degrees) * np.median(plan.hips_offset[60:-60, 0]) < 0.15
+    assert 0.03 < -np.sign(degrees) * np.median(plan.hips_offset[60:-60, 0]) < 0.2
 
 
 def test_knees_of_feet_that_follow_the_ground_do_not_snap() -> None:
@@ -223,4 +224,4 @@ def test_body_does_not_lean_with_a_foot_that_people_lay_down() -> None:
     plan = plant(clip, FLAT, Settings(marks=replace(no_marks(enforced.shape), enforced=enforced)))
     assert plan.contacts[enforced].all()
     # It makes its leg so long that hips come down by 0.08 leg, and they shift by a part of that.
-    assert np.abs(plan.hips_offset[:, 0]).max() < 0.025
+    assert np.abs(plan.hips_offset[:, 0]).max() < 0.03
