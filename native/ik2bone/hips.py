@@ -121,8 +121,10 @@ def _level_offset(clip: Clip, ankles: Array, way: Array, standing: Mask, rise: A
     and after the last.
     """
     time, known, offset = np.arange(clip.frames), np.flatnonzero(standing.any(axis=1)), way
-    # Hips wish for other heights once they are shifted. After a third round the pelvis is no calmer.
+    # Hips wish for other heights once they are shifted, and at these heights legs ask for another shift. The second one
+    # is found half way: at the end of the first one, it would be too short or too long by about as much as before.
     for _ in range(2):
+        offset = 0.5 * (way + offset)
         over = offset + _wished(clip, ankles[0] - offset[:, None], rise)[:, None] * clip.up
         shift, weight = _shift(clip, ankles - clip.hip - over[:, None], standing, offset - way)
         total = way + shift
