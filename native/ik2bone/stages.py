@@ -174,6 +174,7 @@ def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: 
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
     ride = held.targets.ride
     if ride.any():
+        # Over about the time of a step.
         ride = smoothed(ride, odd_window(2.0 * SLOW, clip.fps))
         held = replace(held, targets=held.targets.moved(-ride[:, None]))
     return ride + hips_offset(clip, held.targets, held.standing, ~held.locked, early, settings.max_drop)

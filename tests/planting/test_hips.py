@@ -17,6 +17,8 @@ from ik2bone.targets.blend import Targets
 from measures import knee_angle
 from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
 
+from demo.grounds import heights
+
 WALK = make_walk(6.0)
 CLIP = WALK.clip
 STEPS = height_field(lambda x, _: 0.15 * np.floor(x / 0.9))
@@ -55,6 +57,12 @@ def test_walk_stays_upright_and_calm(ground, peak, rms, bend) -> None:
     assert bends.max() <= peak and np.sqrt((bends**2).mean()) <= rms
     assert np.median(flexion(CLIP, planted(CLIP, plan))) <= bend
     assert plan.miss.max() < 1e-6
+
+
+def test_shifts_and_heights_of_the_hips_do_not_jolt_each_other_on_hills() -> None:
+    clip = in_place(CLIP)
+    steep = height_field(lambda x, y: 2.5 * heights("hills", np.stack([x, y], axis=-1), 1))
+    assert accelerations(plant(clip, steep).hips_offset / clip.leg, clip.fps).max() < 1.5
 
 
 def test_standing_legs_are_not_stretched_beyond_what_the_clip_or_ease_allows() -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.anchors.lying import lie_along
+from ik2bone.anchors.lying import lie_along, own_floor
 from ik2bone.contacts.spans import Marks
 from ik2bone.contacts.steady import turned_about
+from ik2bone.ground.given import as_ground
 from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
@@ -74,6 +75,17 @@ def test_feet_that_point_down_in_a_hop_swing_as_low_over_the_slope_again() -> No
     once, again = _planted_twice(turned_about(hop, hop.ankle, pointed), SLOPE)
     assert np.abs(again.ball - once.ball).max() < 0.002
     assert np.abs(again.hip - once.hip).max() < 0.002
+
+
+def test_feet_keep_to_the_ground_if_their_balls_do_while_tips_point_into_it() -> None:
+    along = np.linspace(0.0, 1.0, 50)
+    clip = make_walk(1.0, 30.0).clip.cut(np.full(50, 15)).moved(along[:, None] * [1.0, 0.0, 0.0])
+    clip = clip.moved((0.3 * clip.ball[..., 0] + 2.0 - clip.ball[..., 2])[..., None] * UP)
+    pitch = np.tile(np.where(along > 0.9, 1.2, 0.0)[:, None, None] * [0.0, 1.0, 0.0], (1, 2, 1))
+    pointed = turned_about(clip, clip.ball, matrix_from_vector(pitch))
+    sole = measure_limbs(clip)
+    long_toes = replace(sole, tip=sole.tip * [4.0, 1.0, 1.0])
+    assert own_floor(pointed, long_toes, clip.ball, as_ground(SLOPE, clip))[1]
 
 
 @pytest.mark.parametrize("degrees", [-6.0, 9.0])

@@ -24,6 +24,8 @@ LEAST_SLOPE = np.radians(0.5)
 # A foot is on the ground on about this share of the frames, the lowest ones, and lies flat on about this share of
 # these.
 LOW_SHARE = 0.3
+# The lowest feet are those of this share of the frames: a single frame may lie lower by an error.
+LOWEST = 0.02
 
 
 def lie_along(soles_up: Array, normals: Array, up: Array, keep: bool = False) -> bool:
@@ -104,15 +106,17 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     The floor is level, unless the low feet keep to the ground much better. Then it is the ground itself if they touch
     it, else it follows the ground as high over it or as deep under it as they are.
     """
-    # Balls do not show it alone: soles that lie on the ground touch it with their heels or tips, too.
+    # Soles that lie on the ground touch it with their heels or tips, too. But tips that point into it hide that balls
+    # keep to it.
     points = np.concatenate([below[:, :, None], sole_points(clip, sole)], axis=2)
     hits, _, found = ask(ground, points, clip.up)
     heights, under = points @ clip.up, hits @ clip.up
-    over = (heights - under).min(axis=2)
-    if found.all() and _keep_to(over, heights.min(axis=2), clip.leg):
-        lowest, usual = (float(quantile(over.ravel(), share)) for share in (0.02, 0.5 * LOW_SHARE))
-        return under[:, :, 0] + min(max(lowest, 0.0), usual), True
-    return np.full(over.shape, sole.floor), False
+    for parts in (slice(None), slice(1)) if found.all() else ():
+        over = (heights - under)[..., parts].min(axis=2)
+        if _keep_to(over, heights[..., parts].min(axis=2), clip.leg):
+            lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
+            return under[:, :, 0] + min(max(lowest, 0.0), usual), True
+    return np.full(below.shape[:2], sole.floor), False
 
 
 def as_on_level(clip: Clip, ground: Ground) -> Clip:
@@ -142,4 +146,4 @@ def _keep_to(over: Array, heights: Array, leg: float) -> bool:
 
 def _spread(heights: Array) -> float:
     """How far over the lowest heights (F, L) of all feet each foot gets while it is low, on the mean."""
-    return float(quantile(heights, LOW_SHARE).mean() - quantile(heights, 0.02).min())
+    return float(quantile(heights, LOW_SHARE).mean() - quantile(heights, LOWEST).min())
