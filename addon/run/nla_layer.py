@@ -64,12 +64,13 @@ class NlaLayer(Derived):
                 )
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
-        """As for every output, but under a copy of the layer if there is one."""
+        """As for every output, but under a copy of the layer with its whole influence if there is one."""
         if not self.again:
             return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             yield from self._key(copy, self._differences(channels))
             self._show(stack.callback, copy)
+            layers.strengthen(stack.callback, self.over.corrections)
             return (yield from self.task.sample())
 
     def told(self) -> Iterator[str]:
