@@ -192,10 +192,11 @@ def fitting(ob: Object, action: Action) -> Assignment:
 
 
 def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
-    """Make animation data or an NLA strip play an action by its slot."""
+    """Make animation data or an NLA strip play an action by its slot, or by none."""
     owner.action = assignment.action
-    if assignment.slot is not None:
-        owner.action_slot = _slot(assignment.action, assignment.slot)
+    # Blender has chosen a slot already, even where there should be none.
+    if hasattr(owner, "action_slot"):
+        owner.action_slot = _slot(assignment.action, assignment.slot) if assignment.slot else None
 
 
 def copy(assignment: Assignment, paths: Container[str] | None = None) -> Assignment:

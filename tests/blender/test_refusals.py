@@ -328,6 +328,25 @@ def test_a_planted_action_whose_curves_a_script_has_removed(bpy, walker, ground,
     refused(bpy, f"action {action.name} has no keys for this armature", output=output)
 
 
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+def test_a_planted_action_that_plays_by_no_slot(bpy, walker, ground, output):
+    plant(bpy)
+    if not hasattr(walker.animation_data, "action_slot"):
+        pytest.skip("actions have no slots in this version")
+    walker.animation_data.action_slot = None
+    refused(bpy, "has no keys for this armature", output=output)
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+def test_an_action_with_a_frame_range_but_without_keys_in_its_slot(bpy, walker, ground, output):
+    action = walker.animation_data.action
+    if not hasattr(action, "slots"):
+        pytest.skip("actions have no slots in this version")
+    action.use_frame_range, action.frame_start, action.frame_end = True, 1, biped.LAST
+    walker.animation_data.action_slot = action.slots.new(id_type="OBJECT", name="Other")
+    refused(bpy, "action walk has no keys for this armature", output=output)
+
+
 def _failing(call, after):
     """The function, but raising once, after so many calls: the way back may use it too."""
     left = [after]
