@@ -69,8 +69,8 @@ class NlaLayer(Derived):
             return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             yield from self._key(copy, self._differences(channels))
-            self._show(stack.callback, copy)
             layers.strengthen(stack.callback, self.over.corrections)
+            self._show(stack.callback, copy)
             return (yield from self.task.sample())
 
     def told(self) -> Iterator[str]:
