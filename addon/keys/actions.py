@@ -195,8 +195,8 @@ def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
     """Make animation data or an NLA strip play an action by its slot, or by none."""
     owner.action = assignment.action
     # Blender has chosen a slot already, even where there should be none.
-    if hasattr(owner, "action_slot"):
-        owner.action_slot = _slot(assignment.action, assignment.slot) if assignment.slot else None
+    if hasattr(assignment.action, "slots"):
+        owner.action_slot = _slot(assignment.action, assignment.slot)
 
 
 def copy(assignment: Assignment, paths: Container[str] | None = None) -> Assignment:

@@ -142,6 +142,11 @@ def test_an_armature_without_an_action_that_follows_another_one(bpy, walker, gro
         constraint = bone.constraints.new("COPY_TRANSFORMS")
         constraint.target, constraint.subtarget = walker, bone.name
     refused(bpy, "Deform plays no action, and its bones follow Walker by constraints: plant what they follow")
+    for bone in follower.pose.bones:
+        bone.constraints[0].influence = 0.0
+    refused(bpy, "the armature plays no action")
+    for bone in follower.pose.bones:
+        bone.constraints[0].influence = 1.0
     bpy.context.view_layer.objects.active = walker
     plant(bpy)
     assert np.allclose(joints(bpy, follower), joints(bpy, walker), atol=1e-6)
