@@ -42,7 +42,8 @@ class NlaLayer(Derived):
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         self.again = self.layer is not None
         self.target = actions.assignment_of(self.layer.corrections) if self.layer else Assignment(None)
-        self.record = records.read(self.held)
+        # A record on the source itself is of a run in place, whose keys the source keeps.
+        self.record = records.read(self.held if self.held != self.source.action else None)
         self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
         if self.is_pushed and self.source.action:
