@@ -192,9 +192,10 @@ def fitting(ob: Object, action: Action) -> Assignment:
 
 
 def put(owner: AnimData | NlaStrip, assignment: Assignment) -> None:
-    """Make animation data or an NLA strip play an action by its slot."""
+    """Make animation data or an NLA strip play an action by its slot, or by none."""
     owner.action = assignment.action
-    if assignment.slot is not None:
+    # Blender has chosen a slot already, even where there should be none.
+    if hasattr(assignment.action, "slots"):
         owner.action_slot = _slot(assignment.action, assignment.slot)
 
 

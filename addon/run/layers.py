@@ -166,6 +166,11 @@ def is_weakened(strip: NlaStrip) -> bool:
     return strip.influence < 1.0 or any(curve.keyframe_points for curve in strip.fcurves)
 
 
+def strengthen(keep: Keep, strip: NlaStrip) -> None:
+    """Give a strip its whole influence on every frame, whatever its slider, its keys and its blending say."""
+    _set(keep, strip, use_animated_influence=False, blend_in=0.0, blend_out=0.0)
+
+
 def _add(keep: Keep, data: AnimData, below: NlaTrack | None, assignment: Assignment) -> NlaTrack:
     """Add a track with a strip of the action, above the track `below` or above all, and return the track."""
     active = data.nla_tracks.active

@@ -17,8 +17,8 @@ from .transaction import keep_curves, keep_marks, switch, switch_to_copy
 class NewAction(Derived):
     """Plants the source's motion into a planted action.
 
-    `planted` is the action that an earlier run made from the source, or None. `again` means that the armature plays
-    `planted`: then curves and frames that this run does not write stay. If the armature plays the source, all of
+    `planted` is the action that an earlier run made from the source, or None. `again` means that the armature played
+    `planted` before the run: then curves and frames that this run does not write stay. If it played the source, all of
     `planted` is replaced.
     """
 

@@ -42,7 +42,8 @@ class NlaLayer(Derived):
             raise Refusal("a layer needs a key on every frame: switch Sparse Keys off, or choose another output")
         self.again = self.layer is not None
         self.target = actions.assignment_of(self.layer.corrections) if self.layer else Assignment(None)
-        self.record = records.read(self.held)
+        # A record on the source itself is of a run in place, whose keys the source keeps.
+        self.record = records.read(self.held if self.held != self.source.action else None)
         self.over = Layer(self.armature, self.source.action)
         self.is_pushed = actions.strip_of(self.armature) is None
         if self.is_pushed and self.source.action:
@@ -64,11 +65,12 @@ class NlaLayer(Derived):
                 )
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
-        """As for every output, but under a copy of the layer if there is one."""
+        """As for every output, but under a copy of the layer with its whole influence if there is one."""
         if not self.again:
             return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             yield from self._key(copy, self._differences(channels))
+            layers.strengthen(stack.callback, self.over.corrections)
             self._show(stack.callback, copy)
             return (yield from self.task.sample())
 

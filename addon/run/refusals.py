@@ -75,7 +75,7 @@ def _refuse_several_strips(armature: Object) -> None:
 
 def _refuse_follower(armature: Object) -> None:
     """Refuse an armature that plays nothing and whose bones follow another armature, as game rigs follow controls."""
-    active = [each for bone in armature.pose.bones for each in bone.constraints if not each.mute]
+    active = [each for bone in armature.pose.bones for each in bone.constraints if each.influence and not each.mute]
     targets = [getattr(each, "target", None) for each in active]
     leaders = {target.name: None for target in targets if target and target.type == "ARMATURE" and target != armature}
     if leaders:

@@ -109,7 +109,7 @@ def action_bounds(assignment: actions.Assignment) -> Bounds:
     if assignment.action is None:
         raise Refusal("the armature plays no action: assign one, or plant the current frame only")
     span = actions.frame_span(assignment)
-    if span is None:
+    if span is None or assignment.curves.bag is None:
         raise Refusal(f"action {assignment.action.name} has no keys for this armature")
     keyed = assignment.curves.span() or span
     # Blender ends the range of an action that has a key beyond its last frame, or at infinity, at that frame.

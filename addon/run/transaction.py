@@ -122,8 +122,14 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
 
 
 def _keyed_values(armature: Object) -> dict[str, Any]:
-    """The values of keyed properties other than transforms, such as switches of control rigs, by data path."""
-    paths = {curve.data_path for curve in actions.assigned(armature).curves}
+    """The values of properties other than transforms, such as switches of control rigs, by data path.
+
+    They are those with keys in the played action or in its source, which plays during a run.
+    """
+    played = actions.assigned(armature)
+    source = records.origin_of(played.action)
+    keyed = [played, actions.counterpart(played, source)] if source else [played]
+    paths = {curve.data_path for each in keyed for curve in each.curves}
     others = (path for path in paths if path.rpartition(".")[2] not in TRANSFORMS and OWNED.match(path))
     values = {path: _value_at(armature, path) for path in others}
     return {path: value for path, value in values.items() if value is not None}

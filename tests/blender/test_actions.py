@@ -111,6 +111,13 @@ def test_the_curves_of_another_slot_are_not_seen(bpy, actions):
     assert actions.players(actions.assigned(ob)) == [ob]
 
 
+def test_an_object_plays_an_action_by_no_slot_or_nothing_if_that_is_asked(bpy, actions):
+    ob = _animated(bpy, actions, "A")
+    for played in (actions.Assignment(actions.assigned(ob).action), actions.Assignment(None)):
+        actions.assign(ob, played)
+        assert actions.assigned(ob) == played
+
+
 def test_a_manual_frame_range_counts_as_the_action_s(bpy, actions):
     ob = _animated(bpy, actions, "A")
     action = actions.assigned(ob).action

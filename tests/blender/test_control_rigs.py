@@ -6,6 +6,7 @@ from __future__ import annotations
 import biped
 import control_rig
 import fingerprint
+import nla_scene
 import numpy as np
 import pytest
 from biped import RISE, SIDES
@@ -230,6 +231,23 @@ def test_a_layer_gives_the_same_poses_where_a_second_run_plants_one_leg(bpy, slo
         found.append(joints(bpy, walker))
         bpy.ops.ik2bone.restore()
     assert np.abs(found[1] - found[0]).max() < 1e-4 * LEG
+
+
+@pytest.mark.parametrize("again", [{}, {"bones": "foot.L", "use_slope": False}], ids=["both legs", "one leg"])
+@pytest.mark.parametrize(
+    "weak", [{"influence": 0.3}, {"use_animated_influence": False, "blend_in": biped.LAST}], ids=str
+)
+def test_a_layer_is_planted_the_same_however_weak_it_is(bpy, slope, again, weak):
+    walker = control_rig.make_ik_walker(bpy, rides="CHILD_OF")
+    for _ in range(2):
+        plant(bpy, output="NLA_LAYER", **again)
+    (strip,), expected = nla_scene.layers_of(walker), fingerprint.of_scene(bpy)["actions"]["walk.layer"]["curves"]
+    for name, value in weak.items():
+        setattr(strip, name, value)
+    before = nla_scene.nla_of(walker)
+    plant(bpy, output="NLA_LAYER", **again)
+    assert fingerprint.of_scene(bpy)["actions"]["walk.layer"]["curves"] == expected
+    assert nla_scene.nla_of(walker) == before
 
 
 def test_controls_of_feet_are_no_trunk_however_many_bones_they_carry(bpy, slope):

@@ -295,6 +295,16 @@ def test_what_the_user_has_set_of_the_strip_stays(bpy, walker, slope):
     assert "the influence of NLA strip Feet weakens the reported correction" in told(walker)
 
 
+def test_hips_posed_by_hand_stay_so_after_a_run_in_place_whose_keys_were_deleted(bpy, walker, slope):
+    for height, given in ((-0.125, {"output": "IN_PLACE"}), (-0.25, LAYER | {"use_hips": False})):
+        (bag,) = fingerprint.bags_of(walker.animation_data.action)
+        for curve in [curve for curve in bag.fcurves if '"hips"' in curve.data_path]:
+            bag.fcurves.remove(curve)
+        walker.pose.bones["hips"].location = (0.0, height, 0.0)
+        plant(bpy, **given)
+    assert tuple(walker.pose.bones["hips"].location) == (0.0, -0.25, 0.0)
+
+
 @pytest.mark.parametrize(("name", "value"), [("scale", 1.5), ("use_reverse", True), ("use_animated_time", True)])
 def test_a_layer_plays_at_its_own_speed_again(bpy, walker, slope, name, value):
     plant(bpy, **LAYER)

@@ -142,6 +142,11 @@ def test_an_armature_without_an_action_that_follows_another_one(bpy, walker, gro
         constraint = bone.constraints.new("COPY_TRANSFORMS")
         constraint.target, constraint.subtarget = walker, bone.name
     refused(bpy, "Deform plays no action, and its bones follow Walker by constraints: plant what they follow")
+    for bone in follower.pose.bones:
+        bone.constraints[0].influence = 0.0
+    refused(bpy, "the armature plays no action")
+    for bone in follower.pose.bones:
+        bone.constraints[0].influence = 1.0
     bpy.context.view_layer.objects.active = walker
     plant(bpy)
     assert np.allclose(joints(bpy, follower), joints(bpy, walker), atol=1e-6)
@@ -326,6 +331,25 @@ def test_a_planted_action_whose_curves_a_script_has_removed(bpy, walker, ground,
     bags = action.layers[0].strips[0].channelbags
     bags.remove(bags[0])
     refused(bpy, f"action {action.name} has no keys for this armature", output=output)
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+def test_a_planted_action_that_plays_by_no_slot(bpy, walker, ground, output):
+    plant(bpy)
+    if not hasattr(walker.animation_data, "action_slot"):
+        pytest.skip("actions have no slots in this version")
+    walker.animation_data.action_slot = None
+    refused(bpy, "has no keys for this armature", output=output)
+
+
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+def test_an_action_with_a_frame_range_but_without_keys_in_its_slot(bpy, walker, ground, output):
+    action = walker.animation_data.action
+    if not hasattr(action, "slots"):
+        pytest.skip("actions have no slots in this version")
+    action.use_frame_range, action.frame_start, action.frame_end = True, 1, biped.LAST
+    walker.animation_data.action_slot = action.slots.new(id_type="OBJECT", name="Other")
+    refused(bpy, "action walk has no keys for this armature", output=output)
 
 
 def _failing(call, after):

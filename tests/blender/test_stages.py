@@ -59,6 +59,22 @@ def test_stopped_at_any_stage_it_leaves_everything_as_it_was(bpy, walker, slope,
     assert stops > 5 and fingerprint.of_scene(bpy) != before
 
 
+def test_a_stop_leaves_a_property_set_by_hand_that_only_the_source_animates(bpy, walker, slope, options, addon):
+    hips = walker.pose.bones["hips"]
+    hips["switch"] = 1.0
+    hips.keyframe_insert('["switch"]', frame=1)
+    plant(bpy)
+    (bag,) = fingerprint.bags_of(walker.animation_data.action)
+    bag.fcurves.remove(bag.fcurves.find('pose.bones["hips"]["switch"]'))
+    hips["switch"] = 7.0
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    next(stages)
+    # As a window does between two stages.
+    bpy.context.view_layer.update()
+    stages.close()
+    assert hips["switch"] == 7.0
+
+
 @pytest.mark.parametrize("output", ["IN_PLACE", "NLA_LAYER"])
 def test_undo_leaves_everything_as_it_was(bpy, walker, slope, output):
     bpy.ops.ed.undo_push(message="before")
