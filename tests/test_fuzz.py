@@ -145,6 +145,39 @@ def test_a_folded_limb_whose_target_is_on_the_root_may_round_its_height():
     assert not twin.judge(call, named(call)).any()
 
 
+def test_the_flag_of_a_cone_may_be_either_where_places_are_as_uncertain_as_a_move_that_counts():
+    """A folded limb, its target on the root and its upper bone on the edge of the cone, which is widened to it."""
+    values = {
+        "root": [-1.4891251402538488, -0.12394341238396493, 0.09923192342794604],
+        "mid": [-1.491166275661857, -0.1337125907624255, 0.09986193934520031],
+        "end": [-1.289093870285118, 0.8334360687080224, 0.037490363529170484],
+        "target": [-1.4891251402538488, -0.12394341238396493, 0.09923192342794604],
+        "weight": 0.6806311761124721,
+        "min_angle": 1.1011880521261022,
+        "cone_axis": [1.819483654627213, 1.0632566717327134, -0.6853645317096071],
+        "cone_angle": 2.156196237286754,
+    }
+    call = Call(functions()["solve"], (1,), {name: np.array([value]) for name, value in values.items()}, {})
+    for limited in (0, ik2bone.Status.LIMITED):
+        got = named(call)
+        got["status"] = got["status"] & ~np.uint8(ik2bone.Status.LIMITED) | np.uint8(limited)
+        assert not twin.judge(call, got).any()
+
+
+def test_the_flag_of_a_cone_is_judged_where_the_target_is_on_the_root_of_a_bent_limb():
+    rng, rows = np.random.default_rng(7), 200
+    values = {name: rng.normal(size=(rows, 3)) for name in ("root", "mid", "end", "cone_axis")}
+    values |= dict(target=values["root"], weight=rng.uniform(0.1, 0.9, rows), cone_angle=rng.uniform(0, 1, rows))
+    values = {name: values[name] for name in functions()["solve"].inputs if name in values}
+    call = Call(functions()["solve"], (rows,), values, {})
+    got = named(call)
+    assert not twin.judge(call, got).any()
+    limited = got["status"] & np.uint8(ik2bone.Status.LIMITED)
+    assert np.count_nonzero(limited) > 20
+    got["status"] -= limited
+    assert np.array_equal(twin.judge(call, got) > 0, limited > 0)
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_a_limb_whose_end_is_near_its_root_may_be_straight(dtype):
     """Its height is told from the line, because the lower bone leaves no digits of it."""

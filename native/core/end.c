@@ -28,46 +28,57 @@ find_position(limb *t, bool careful)
     }
 }
 
-/* `dest`, the vector v turned by the rotation nearest to an aggregate transform. The rotation is
- * found as by begin_polar, with the inverse of the linear part, `inward`, in place of the cofactor
- * matrix. *rigid is set if that step is enough. Returns false if the matrix is too large or too
- * small. */
+/* Whether one step of Newton's iteration finds the rotation nearest to an aggregate transform, as
+ * begin_polar decides it. False for a matrix that is too large or too small. */
 IK2B_IN_LINE bool
-turn_outward(const limb *t, double matrix[4][4], double inward[3][3], const double v[3],
-             double dest[3], bool *rigid)
+is_rigid(const limb *t, double matrix[4][4])
 {
     double m[3][3], cofactor[3][3];
     get_linear(matrix, m);
     double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
-    double third = square * (1.0 / 3.0), size = sqrt(third);
+    double third = square * (1.0 / 3.0);
+    bool rigid = fabs(determinant) >= (1.0 - t->task.polar_rest) * (sqrt(third) * third);
+    return rigid & is_ordinary(square);
+}
+
+/* `dest`, the vector v turned by the rotation nearest to a rigid aggregate transform. The rotation
+ * is found as by begin_polar, with the inverse of the linear part, `inward`, in place of the
+ * cofactor matrix. */
+IK2B_IN_LINE void
+turn_outward(double matrix[4][4], double inward[3][3], const double v[3], double dest[3])
+{
+    double m[3][3], cofactor[3][3];
+    get_linear(matrix, m);
+    double determinant = d33_cofactor(m, cofactor), size = sqrt(d33_square(m) * (1.0 / 3.0));
     double own = copysign(0.5 / size, determinant), turned = copysign(0.5 * size, determinant);
     for (int i = 0; i < 3; i++) {
         double back = inward[0][i] * v[0] + inward[1][i] * v[1] + inward[2][i] * v[2];
         dest[i] = own * d3_dot(m[i], v) + turned * back;
     }
-    *rigid = fabs(determinant) >= (1.0 - t->task.polar_rest) * (size * third);
-    return is_ordinary(square);
 }
 
-/* Sets `carried`. A correction R in a frame A turns what it carries by A R A^-1. If A is rigid but
- * for small differences of its singular values, the rotation nearest to this is Q R Q^-1, with Q
- * the rotation nearest to A, but for the squares of these differences. */
+/* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A turns what
+ * it carries by A R A^-1. With Q the rotation nearest to A, and singular values of A that differ
+ * little, this is Q R Q^-1 times a small stretch. The stretch turns what it carries only by its
+ * product with the differences of the singular values of that, so these must be small, too. */
 IK2B_IN_LINE bool
-carry_end(limb *t, bool careful)
+carry_end(limb *t)
 {
     double root[4], mid[4];
-    bool rigid_root, rigid_mid;
-    bool good = turn_outward(t, t->root_matrix, t->inward, t->root_turn + 1, root, &rigid_root);
-    good &= turn_outward(t, t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid, &rigid_mid);
+    turn_outward(t->root_matrix, t->inward, t->root_turn + 1, root);
+    turn_outward(t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid);
     root[3] = t->root_turn[0];
     mid[3] = t->mid_turn[0];
     d4_mul(root, mid, t->carried);
-    t->sheared = as_number((good | careful) & !(good & rigid_root & rigid_mid));
-    return good;
+    bool rigid = is_rigid(t, t->root_matrix);
+    rigid &= is_rigid(t, t->mid_matrix);
+    rigid &= is_rigid(t, t->given_end_matrix);
+    t->sheared = as_number(!rigid);
+    return true;
 }
 
-/* Sets `turned` to the end joint's matrix after both corrections, for frames that are not rigid.
- * Only its nearest rotation is used. */
+/* Sets `turned` to the end joint's matrix after both corrections, for matrices that are not
+ * rigid. Only its nearest rotation is used. */
 IK2B_IN_LINE bool
 turn_end_matrix(limb *t, bool careful)
 {
@@ -224,7 +235,7 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
 }
 
 /* Sets `carried` by the nearest rotations of the end joint's matrix before and after both
- * corrections, for frames that are not rigid. */
+ * corrections, for matrices that are not rigid. */
 IK2B_IN_LINE bool
 carry_sheared_end(limb *t)
 {
@@ -292,8 +303,8 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-/* Finds the nearest rotations of the end joint's matrix, of its goal and, if a frame is not rigid,
- * of the turned matrix. */
+/* Finds the nearest rotations of the end joint's matrix, of its goal and, if a matrix is not
+ * rigid, of the turned matrix. */
 static void
 find_polars_settle(limb *t)
 {
@@ -323,7 +334,7 @@ find_polars_lanes(limbs *t, int together)
 }
 
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
-IK2B_STAGE(carry_end, IK2B_ENDS, carry_end(t, careful), .all = IK2B_BIT(END_MATRIX))
+IK2B_STAGE(carry_end, IK2B_ENDS, carry_end(t), .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE_IF(turn_end_matrix, any_lane(t->sheared), IK2B_ENDS, turn_end_matrix(t, careful),
               .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))

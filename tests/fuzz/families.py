@@ -103,7 +103,7 @@ def limbs(rng: Generator, count: int, wild: float) -> dict[str, Array]:
     )
 
 
-SPACES = ("identity", "rigid", "scaled", "stretched", "sheared", "mirrored", "narrow")
+SPACES = ("identity", "rigid", "nearly rigid", "scaled", "stretched", "sheared", "mirrored", "narrow")
 
 
 def spaces(rng: Generator, count: int, kind: str) -> Array:
@@ -113,6 +113,8 @@ def spaces(rng: Generator, count: int, kind: str) -> Array:
         return np.broadcast_to(np.eye(3), (count, 3, 3)).copy()
     if kind == "rigid":
         return turn
+    if kind == "nearly rigid":
+        return turn @ (np.eye(3) + deviations(rng, count)[:, :, None] * rng.uniform(-1, 1, (count, 3, 3)))
     if kind == "scaled":
         return turn * rng.uniform(0.5, 2, (count, 1, 1))
     if kind == "narrow":
@@ -142,6 +144,8 @@ def poses(rng: Generator, count: int, wild: float, scaled: bool) -> dict[str, Ar
     inner, tip = rotations(rng, count), rotations(rng, count)
     if rng.random() < 0.2:
         inner = inner @ spaces(rng, count, "sheared")  # non-uniform between root and mid
+    if rng.random() < 0.5:
+        tip = spaces(rng, count, "sheared")
     own = [scales(rng, count, wild) if scaled else np.ones((count, 3)) for _ in range(2)]
     at, size = offsets(rng, count), sizes(rng, count, wild)
     linear = above * (size if rng.random() < 0.5 else np.ones_like(size))[:, :, None]

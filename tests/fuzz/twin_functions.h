@@ -130,10 +130,10 @@ static const int SIZES[] = {[PLACE] = 3, [TURN] = 4, [AXIS] = 3, [DISTANCE] = 1}
 
 /* The results for a row. Places are rounded in proportion to `length`, a reach, and `far`, a largest coordinate, and
  * products in proportion to `size`. `narrow` and `narrow_end` are the factors by which matrices enlarge roundings.
- * `kept` parts must have exactly these numbers. */
+ * `kept` parts must have exactly these numbers. `moved`: as in `placed`. */
 typedef struct {
     real parts[PARTS][4];
-    real length, far, size, narrow, narrow_end;
+    real length, far, size, narrow, narrow_end, moved;
     bool kept[PARTS];
     int status;
 } answer;
@@ -175,6 +175,7 @@ solve(const row *r, answer *a)
     limb l = measure(sub(mid, root), sub(end, mid), sub(end, root), vector(r, HINGE), on_end ? sub(end, root) : aim, r);
     placed new = place(&l, aim, on_end, r);
     a->length = l.reach;
+    a->moved = new.moved;
     a->far = fmax(fmax(largest(root), largest(mid)), largest(end));
     a->status = new.status;
     keep(a, new.still, 2);
@@ -252,6 +253,7 @@ solve_pose(const row *r, answer *a)
     a->kept[2] = end_stays;
     a->kept[3] = still;
     a->length = l.reach * size(j.frame);
+    a->moved = new.moved;
     a->narrow = narrowness(&j);
     a->far = fmax(fmax(largest(root), largest(end)), largest(position));
 }

@@ -17,6 +17,7 @@ typedef struct {
     vec mid, end, normal;
     int status;
     bool still;
+    real moved; /* the end by the cone, or less than 0: the mid joint's way to the cone; as a share of the reach */
 } placed;
 
 static vec
@@ -190,9 +191,10 @@ beside_cone(const limb *l, placed wished, vec line, vec axis, real limit, const 
     }
     vec mid = mul(l->upper, add(mul(cos(limit), axis), mul(side * sin(limit), unit(towards))));
     vec end = pointed(l, mid, &wished, r), normal = cross(end, mid);
-    status |= length(sub(end, wished.end)) > r->is->moved * l->reach ? LIMITED : 0;
+    real moved = length(sub(end, wished.end)) / l->reach;
+    status |= moved > r->is->moved ? LIMITED : 0;
     bool is_bent = length(normal) > r->is->straight * l->reach * length(end);
-    return (placed){mid, end, is_bent ? unit(normal) : wished.normal, status, false};
+    return (placed){mid, end, is_bent ? unit(normal) : wished.normal, status, false, moved};
 }
 
 static placed
@@ -200,7 +202,9 @@ in_cone(const limb *l, placed wished, vec line, vec bend, real along, real heigh
 {
     vec axis = unit(vector(r, CONE_AXIS)), across = cross(line, bend);
     real limit = fmax(clamp(number(r, CONE_ANGLE, PI), 0, PI), angle_between(l->mid, axis));
-    if (angle_between(wished.mid, axis) <= limit + r->rounding) {
+    real over = angle_between(wished.mid, axis) - limit;
+    if (over <= r->rounding) {
+        wished.moved = fmin(over, 0) * l->upper / l->reach;
         return wished;
     }
     real x = dot(bend, axis), y = dot(across, axis), centre = atan2(y, x);

@@ -114,7 +114,10 @@ def nearest_rotation(linear):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 5e-7), (np.float64, 2e-14)])
 @pytest.mark.parametrize("side", [1, -1])
-def test_a_joint_keeps_its_orientation_whether_its_ancestors_are_rigid_nearly_so_or_sheared(side, dtype, tolerance):
+@pytest.mark.parametrize("own_shear", [0, 0.3])
+def test_a_joint_keeps_its_orientation_whether_its_ancestors_are_rigid_nearly_so_or_sheared(
+    own_shear, side, dtype, tolerance
+):
     """One call has all of them. From sheared frames to rigid ones, the rotation is found in two ways."""
     rng = np.random.default_rng(6)
     shear = np.repeat([0, 1e-10, 1e-8, 3e-8, 1e-7, 1e-6, 3e-6, 1e-5, 1e-3, 0.3], ROWS)
@@ -125,9 +128,10 @@ def test_a_joint_keeps_its_orientation_whether_its_ancestors_are_rigid_nearly_so
     linear = limbs.rotations(rng, 2 * count).reshape(2, count, 3, 3) * size
     linear = linear @ (np.eye(3) + shear[:, None, None] * rng.uniform(-1, 1, (2, count, 3, 3)))
     root, mid = (limbs.affine(m, at[:, :3, 3]) for m, at in zip(linear, (pose.root, pose.mid), strict=True))
-    end = limbs.affine(limbs.rotations(rng, count), pose.end)
-    root, mid, end = (m.astype(dtype) for m in (root, mid, end))
-    s = ik2bone.solve_pose(root, mid, pose.end.astype(dtype), rng.normal(size=(count, 3)), end_matrix=end)
+    own = limbs.rotations(rng, count) @ (np.eye(3) + own_shear * rng.uniform(-1, 1, (count, 3, 3)))
+    given = (root, mid, pose.end, rng.normal(size=(count, 3)), limbs.affine(own, pose.end))
+    root, mid, at, target, end = (array.astype(dtype) for array in given)
+    s = ik2bone.solve_pose(root, mid, at, target, end_matrix=end)
     carried, before = end[:, :3, :3].astype(np.float64), end[:, :3, :3].astype(np.float64)
     for frame, turn in ((mid, s.mid), (root, s.root)):
         turn = turn / np.linalg.norm(turn.astype(np.float64), axis=1, keepdims=True)
