@@ -81,7 +81,7 @@ typedef struct {
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
     MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
     NUMBERS(carried, 4) /* x, y, z, w: the turn of the end joint by both corrections */            \
-    NUMBER(sheared) /* the matrix of root, mid or end joint is not rigid */                               \
+    NUMBER(sheared) /* the matrix of root, mid or end joint is not rigid */                        \
     NUMBER(goes_on) /* the polar iteration of a lane must go on */
 
 #define IK2B_RESULTS(NUMBER, NUMBERS, MATRIX)                                                      \
