@@ -140,7 +140,7 @@ class Plan:
 
     def led_by(self, first: Plan) -> Plan:
         """The same plan after the frames of another one."""
-        rows = {name: np.concatenate([getattr(first, name), getattr(self, name)]) for name in BY_FRAME}
+        rows: dict[str, Any] = {name: np.concatenate([getattr(first, name), getattr(self, name)]) for name in BY_FRAME}
         return replace(self, **rows, targets=self.targets.led_by(first.targets))
 
     def noting(self, code: str, **data: Any) -> Plan:

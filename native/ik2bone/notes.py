@@ -4,7 +4,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, SupportsInt
 
 ONE = re.compile(r"(?<![\d.])1 (contact|degree|frame|other)s\b")
 
@@ -64,6 +64,6 @@ class Note:
         return ONE.sub(r"1 \1", WORDS[self.code].format(**self.data))
 
 
-def counted(code: str, count: int, **data: Any) -> list[Note]:
+def counted(code: str, count: SupportsInt, **data: Any) -> list[Note]:
     """A note that counts something, if there is any of it."""
     return [Note(code, {"count": int(count), **data})] if count else []
