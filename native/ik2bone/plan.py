@@ -23,7 +23,7 @@ from .reach import tell_short
 from .rotations import length_of, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole
-from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages
+from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages, stand_on_anchors
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
@@ -164,11 +164,10 @@ def _plant_round(case: Case) -> Plan:
     alone.
     """
     case = _with_compared_marks(case)
-    plan = plan_stages(case)
     clip, settings, offset = case.clip, case.settings, case.offset
     loop = case.keep(frames_of_loop, clip) if not may_move(case.ground) else None
     if loop is None:
-        return plan
+        return plan_stages(case)
     (frames, own), inner = loop, case.keep(Kept.of, clip)
     closed = replace(settings, marks=settings.marks and settings.marks.closed()).cut(frames)
     longer = Case(inner, inner(Clip.cut, clip, frames), case.ground, closed, find_sole(case), None)
@@ -179,12 +178,11 @@ def _plant_round(case: Case) -> Plan:
             hips = plan_stages(longer).hips_offset
             ways = hips[:, None] + beyond(clip, offset, hips[own])[frames]
         longer = replace(longer, offset=ways)
-    again = plan_stages(longer)
+    plan = plan_stages(longer, own)
     # Anchors of feet that are found to stand only as the loop is played on would not bring its end to its beginning.
-    if (again.locked != plan.locked).any():
-        return plan
-    # Notes count the frames of the clip itself.
-    return replace(again.cut(own), notes=plan.notes)
+    if plan.locked[~settings.touching(clip)].any() and not stand_on_anchors(case):
+        return plan_stages(case)
+    return plan.cut(own)
 
 
 def _with_compared_marks(case: Case) -> Case:

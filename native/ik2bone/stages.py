@@ -12,6 +12,8 @@ from .anchors.anchor import tell_steep, tell_turns
 from .anchors.lying import as_on_level
 from .arrays import Array, Mask, by_limbs
 from .clip import Clip
+from .contacts.standing import Contacts
+from .contacts.steady import steady_feet
 from .curves import column_runs, odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_carrier, moved_by
 from .ground.query import Ground, MovingGround, NoGround, may_move
@@ -31,7 +33,7 @@ from .sole.measure import Sole, tell_doubts, with_own_floor
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
-from .targets.stand import stand
+from .targets.stand import find_feet, stand
 from .targets.toes import lay_toes, raise_toes
 
 # Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
@@ -59,14 +61,16 @@ class Case:
         return bool(self.settings.use_hips and (self.offset is None or self.offset.any()))
 
 
-def plan_stages(case: Case) -> Plan:
-    """The plan of a clip without a calibration pose, as a list of the stages."""
+def plan_stages(case: Case, own: slice | None = None) -> Plan:
+    """The plan of a clip without a calibration pose, as a list of the stages. Notes count the `own` frames of a clip
+    that is played on, by default all.
+    """
     keep, clip, ground, settings, offset = case.keep, case.clip, case.ground, case.settings, case.offset
     moves, strength = case.moves_hips, settings.shares(clip.frames)
     floor, body, sole = settings.only(*GROUND), settings.only(*BODY), find_sole(case)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
-    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
+    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground, own)
     room, early = keep(_find_room, clip, sole, held, settings.only(*GROUND, "gives_way"))
     hips = keep(_find_hips, clip, held, body, early, moves)
     given = None if offset is None else beyond(clip, offset, strength[:, None] * hips)
@@ -76,10 +80,10 @@ def plan_stages(case: Case) -> Plan:
     toes, short = keep(_lay_toes, clip, sole, reached, floor, ground)
     contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
-    asked = settings.counts(clip)
+    asked, rows = settings.counts(clip), own or slice(None)
     rises = held.standing & _may_rise(clip, held, floor) & asked
-    notes = [*notes, *tell_heels(strength[:, None] * pitch, rises, early)]
-    notes += counted("toes_short", len(column_runs(short & (strength > 0.0)[:, None] & asked)))
+    notes = [*notes, *tell_heels((strength[:, None] * pitch)[rows], rises[rows], early[rows])]
+    notes += counted("toes_short", len(column_runs((short & (strength > 0.0)[:, None] & asked)[rows])))
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
@@ -147,6 +151,18 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
         limbs = "within reach of the limbs" if touching.any() else "under the character's feet"
         raise NoGround(f"There is no surface {limbs}")
     return held
+
+
+def stand_on_anchors(case: Case) -> bool:
+    """Whether the feet of a clip stand on anchors instead of following the ground."""
+    return case.keep(_find_feet, case.clip, find_sole(case), case.ground, case.settings.only(*GROUND)).locked
+
+
+def _find_feet(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Contacts:
+    """As `find_feet`, for the feet among some limbs."""
+    feet = ~settings.touching(clip)
+    steady, _ = steady_feet(clip.choose(feet))
+    return find_feet(steady, sole.choose(feet), ground, settings.choose(feet))
 
 
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
@@ -260,14 +276,19 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
-def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
-    """Notes for the user about how this clip was planted."""
+def _tell(
+    clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground, own: slice | None
+) -> list[Note]:
+    """Notes for the user about how the `own` frames of this clip were planted, by default all."""
+    clip, held = (clip, held) if own is None else (clip.cut(own), held.cut(own))
     notes, asked, touching = list(held.told), settings.counts(clip), settings.touching(clip)
+    notes += counted("contacts_shortened", held.hurried.sum())
     if not settings.always(clip.frames):
         left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
         notes += counted("never_rests", left.sum(), of=int(asked.sum()))
-    places = [touching[place.leg] for place in settings.places if asked[place.leg]]
-    notes += counted("places_unused", sum(places), of=len(places))
+    # A clip that is played on has the same places in each round.
+    places = {(place.point, place.leg, place.part) for place in settings.places if asked[place.leg]}
+    notes += counted("places_unused", sum(touching[leg] for _, leg, _ in places), of=len(places))
     notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone import stages
+from ik2bone import Mesh, stages
 from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks, Place
 from ik2bone.held import find_pose_starts
@@ -153,6 +153,24 @@ def test_notes_of_a_loop_count_its_own_frames() -> None:
 
     notes = {note.code: note.data for note in plant(LOOP, ends).notes}
     assert 0 < notes["no_surface_frames"]["frames"] <= LOOP.frames
+
+
+def test_notes_of_a_loop_count_each_place_once() -> None:
+    enforced = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced[:8, 0, 1] = True
+    marks = Marks(
+        np.zeros_like(enforced), enforced, ~enforced & False, (Place(0, "ball", 0, 7, tuple(LOOP.ball[0, 0])),)
+    )
+    floor = Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
+    notes = {note.code: note.data for note in plant(LOOP, floor, Settings(direction="NEAREST", marks=marks)).notes}
+    assert notes["places_unused"] == {"count": 1, "of": 1}
+
+
+def test_a_loop_is_planned_only_as_it_is_played_on(monkeypatch) -> None:
+    frames, stand = [], stages.stand
+    monkeypatch.setattr(stages, "stand", lambda clip, *given: frames.append(clip.frames) or stand(clip, *given))
+    plant(LOOP, HILLS)
+    assert frames == [len(frames_of_loop(LOOP)[0])]
 
 
 def test_settings_of_single_frames_hold_on_these_frames_of_a_loop() -> None:

@@ -130,7 +130,8 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     anchors = [anchor for spans in limbs for anchor in _anchors(clip, sole, path, spans, ground, settings, within)]
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
-    return Held(contacts, contacts, cleared, free, np.ones(clip.legs, bool), bool((distance < within).any()))
+    near = bool((distance < within).any())
+    return Held(contacts, contacts, cleared, free, np.zeros_like(stands), np.ones(clip.legs, bool), near)
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -262,4 +263,4 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     ball = path + shift + einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
-    return Held(contacts, contacts, targets, free, np.zeros(clip.legs, bool), bool(found.any()))
+    return Held(contacts, contacts, targets, free, np.zeros_like(found), np.zeros(clip.legs, bool), bool(found.any()))

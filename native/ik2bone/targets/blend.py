@@ -22,7 +22,9 @@ from .lock import Hold
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
+# The arrays of `Targets` and of `Held` that have a row for each frame and limb.
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level", "sink")
+HELD_BY_LEG = ("contacts", "resting", "free", "hurried")
 
 
 @dataclass(frozen=True)
@@ -150,15 +152,17 @@ class Held:
 
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have only the second. `resting`
     (F, L, 2) are the contacts without the frames on which the clip itself rolls the foot off its heel. `free` (F, L),
-    from 0 to 1, is the share in which a limb goes along with the hips instead of holding on to a surface. `locked` (L,)
-    tells whether the contacts of a limb hold an anchor, `grounded` whether any limb is near a surface. `told` are notes
-    for the user.
+    from 0 to 1, is the share in which a limb goes along with the hips instead of holding on to a surface. `hurried`
+    (F, L) are the first frames of stances that are shorter because of contacts that users added. `locked` (L,) tells
+    whether the contacts of a limb hold an anchor, `grounded` whether any limb is near a surface. `told` are notes for
+    the user.
     """
 
     contacts: Mask
     resting: Mask
     targets: Targets
     free: Array
+    hurried: Mask
     locked: Mask
     grounded: bool
     told: tuple[Note, ...] = ()
@@ -172,13 +176,17 @@ class Held:
         """The same for some limbs (L,)."""
         if limbs.all():
             return self
-        rows = {name: getattr(self, name)[:, limbs] for name in ("contacts", "resting", "free")}
+        rows = {name: getattr(self, name)[:, limbs] for name in HELD_BY_LEG}
         return replace(self, **rows, targets=self.targets.choose(limbs), locked=self.locked[limbs])
+
+    def cut(self, frames: slice) -> Held:
+        """The same on some frames [start, stop)."""
+        rows = {name: getattr(self, name)[frames] for name in HELD_BY_LEG}
+        return replace(self, **rows, targets=self.targets.cut(frames.start, frames.stop))
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """These limbs, with those of `other` put in for the mask `limbs` (L,)."""
-        names = ("contacts", "resting", "free")
-        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in names}
+        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in HELD_BY_LEG}
         locked = put_in(self.locked, other.locked, limbs, 0)
         targets, grounded = self.targets.beside(other.targets, limbs), self.grounded or other.grounded
         return Held(**rows, targets=targets, locked=locked, grounded=grounded, told=self.told + other.told)
