@@ -15,7 +15,7 @@ from .clip import Clip
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
 from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
-from .held import find_pose_starts, flowing
+from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept
 from .loops import frames_of_loop
 from .model import Plan
@@ -23,7 +23,7 @@ from .reach import tell_short
 from .rotations import length_of, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole
-from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages, stand_on_anchors
+from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 
@@ -80,7 +80,9 @@ def plant(
         plan = _plant_where_made(case)
     else:
         held = replace(settings, marks=settings.marks and settings.marks.held(starts))
-        plan = _plant_where_made(replace(case, clip=keep(flowing, own, starts), settings=held)).held(starts)
+        flow = keep(flowing, own, starts)
+        plan = _plant_where_made(replace(case, clip=flow, settings=held))
+        plan = plan.held(starts, planted_rows(flow))
     partly = keep(tell_partly, own, ground, settings.way_up(own))
     short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
     return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
@@ -178,11 +180,7 @@ def _plant_round(case: Case) -> Plan:
             hips = plan_stages(longer).hips_offset
             ways = hips[:, None] + beyond(clip, offset, hips[own])[frames]
         longer = replace(longer, offset=ways)
-    plan = plan_stages(longer, own)
-    # Anchors of feet that are found to stand only as the loop is played on would not bring its end to its beginning.
-    if plan.locked[~settings.touching(clip)].any() and not stand_on_anchors(case):
-        return plan_stages(case)
-    return plan.cut(own)
+    return plan_stages(longer, own).cut(own)
 
 
 def _with_compared_marks(case: Case) -> Case:

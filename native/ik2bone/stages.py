@@ -12,8 +12,6 @@ from .anchors.anchor import tell_steep, tell_turns
 from .anchors.lying import as_on_level
 from .arrays import Array, Mask, by_limbs
 from .clip import Clip
-from .contacts.standing import Contacts
-from .contacts.steady import steady_feet
 from .curves import column_runs, odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_carrier, moved_by
 from .ground.query import Ground, MovingGround, NoGround, may_move
@@ -33,7 +31,7 @@ from .sole.measure import Sole, tell_doubts, with_own_floor
 from .targets.blend import Held, Targets
 from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
-from .targets.stand import find_feet, stand
+from .targets.stand import stand
 from .targets.toes import lay_toes, raise_toes
 
 # Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
@@ -153,18 +151,6 @@ def hold_limbs(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides
     return held
 
 
-def stand_on_anchors(case: Case) -> bool:
-    """Whether the feet of a clip stand on anchors instead of following the ground."""
-    return case.keep(_find_feet, case.clip, find_sole(case), case.ground, case.settings.only(*GROUND)).locked
-
-
-def _find_feet(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Contacts:
-    """As `find_feet`, for the feet among some limbs."""
-    feet = ~settings.touching(clip)
-    steady, _ = steady_feet(clip.choose(feet))
-    return find_feet(steady, sole.choose(feet), ground, settings.choose(feet))
-
-
 def _may_rise(clip: Clip, held: Held, settings: Settings) -> Mask:
     """Which feet (L,) may raise their heels where legs do not reach: not those of clips in place, without anchors."""
     feet = ~settings.touching(clip)
@@ -201,7 +187,7 @@ def beyond(clip: Clip, offset: Array, hips: Array) -> Array:
     the `hips` (F, 3) that this plan finds.
     """
     given = offset - hips[:, None]
-    return given if clip.pose_starts is None else flowing_ways(given, clip.pose_starts, clip.fps)
+    return given if clip.pose_starts is None else flowing_ways(given, clip)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:

@@ -39,6 +39,7 @@ LOOPS = {
     "few frames": in_place(make_walk(25 / 22.0, 22.0).clip),
     "twos": TWOS,
     "twos that hold the last pose": LOOP.cut(np.arange(ROUND + 1) // 2 * 2),
+    "twos that end in a still": TWOS.cut(np.append(np.arange(ROUND), np.zeros(6, int))),
     "slow, on all fours": with_hands(LOOP.cut(np.append(np.arange(6, ROUND + 6, 2), 6) % ROUND).having(fps=5.0)),
 }
 
@@ -105,10 +106,20 @@ def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
     assert seam(jump, planted(jump, plan)) < 0.003
 
 
-def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:
-    plan = plant(LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0), FLAT)
-    assert [note.code for note in plan.notes] == ["treadmill"]
-    assert not plan.locked.any() and not plan.anchors
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_feet_of_a_loop_stand_as_they_do_while_it_is_played_on(ground) -> None:
+    short = LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0)
+    assert seam(short, planted(short, plant(short, ground))) < 0.002
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("still", [2, 5, 9])
+def test_a_loop_on_twos_that_ends_in_a_still_stays_one(ground, still) -> None:
+    clip = TWOS.cut(np.append(np.arange(ROUND), np.zeros(still, int)))
+    assert find_pose_starts(clip) is not None
+    after = planted(clip, plant(clip, ground))
+    assert seam(clip, after) < 0.002
+    assert np.abs(np.diff(after.ankle[-still:], axis=0)).max() < 1e-9
 
 
 def test_a_long_loop_is_played_on_for_a_few_seconds_and_closes_all_the_same() -> None:

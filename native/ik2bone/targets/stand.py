@@ -25,7 +25,11 @@ from .swing import lift_swings
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
     """Return when feet stand on their soles, and their targets."""
     steady, still = steady_feet(clip)
-    feet = find_feet(steady, sole, ground, settings)
+    # Contacts of a clip that keeps to the ground already are found by heights over the ground.
+    level = as_on_level(steady, ground)
+    floor = sole if level is steady else replace(sole, floor=clip.floors[0])
+    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
+    feet = feet_that_stand(level, floor, mode, settings.marks)
     if feet.locked:
         targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, rides)
         grounded = any(anchor.found for anchor in targets.anchors)
@@ -37,14 +41,6 @@ def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: boo
         targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
     return Held(contacts, resting, targets, free, hurried(feet, contacts), locked, grounded, feet.notes)
-
-
-def find_feet(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Contacts:
-    """When the feet of a clip stand. Those of one that keeps to the ground already are found by heights over it."""
-    level = as_on_level(clip, ground)
-    floor = sole if level is clip else replace(sole, floor=clip.floors[0])
-    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
-    return feet_that_stand(level, floor, mode, settings.marks)
 
 
 def locked_targets(
