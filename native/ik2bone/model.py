@@ -74,7 +74,7 @@ class Plan:
     @property
     def touching(self) -> Mask:
         """Which limbs (L,) touch with one point instead of a sole."""
-        return self.clip.hands | self.nearest
+        return self.clip.is_hand | self.nearest
 
     def apply(self, clip: Clip) -> Clip:
         """The planted clip: transforms after the corrections and the move of the hips.
@@ -110,7 +110,7 @@ class Plan:
         # This note is about the first frame alone.
         notes = [note for note in self.notes if first == 0 or note.code != "calibration_pose"]
         # These notes count frames.
-        short = {note.code: note for note in tell_short(parts["miss"], self.clip.hands, self.clip.leg)}
+        short = {note.code: note for note in tell_short(parts["miss"], self.clip.is_hand, self.clip.leg)}
         notes = [short.get(note.code, note) for note in notes if note.code not in SHORT_NOTES or note.code in short]
         return replace(self, **parts, notes=tuple(notes), targets=self.targets.cut(first, last))
 

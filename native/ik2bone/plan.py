@@ -84,7 +84,7 @@ def plant(
         plan = _plant_where_made(replace(case, clip=flow, settings=held))
         plan = plan.held(starts, planted_rows(flow))
     partly = keep(tell_partly, own, ground, settings.way_up(own))
-    short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
+    short = tell_short(plan.miss * settings.counts(clip), clip.is_hand, clip.leg)
     return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 

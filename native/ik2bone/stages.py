@@ -170,7 +170,7 @@ def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> tuple[
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: bool) -> Array:
     """How far the hips move at full strength (F, 3): with supports that carry the figure, and so that legs reach."""
-    legs = ~clip.hands
+    legs = ~clip.is_hand
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
@@ -204,7 +204,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
     Hands look for the surface again if they follow it on every frame, or if the hips take them so far along on a moving
     ground that they would be out of reach.
     """
-    hands, way = clip.hands, way[:, clip.hands]
+    hands, way = clip.is_hand, way[:, clip.is_hand]
     rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
     if not (hands.any() and (rides or settings.choose(hands).always(clip.frames))):
         return held

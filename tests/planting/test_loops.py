@@ -218,11 +218,11 @@ def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
 @pytest.mark.parametrize("gives_way", ["HEEL_HIPS", "HIPS"])
 def test_stored_contacts_of_feet_that_always_stood_plan_them_again_beside_hands_that_touch_nothing(gives_way) -> None:
     clip = with_hands(make_walk(3.0, FPS).clip)
-    clip = clip.moved(np.broadcast_to(3.0 * clip.hands[:, None] * clip.up, clip.hip.shape))
+    clip = clip.moved(np.broadcast_to(3.0 * clip.is_hand[:, None] * clip.up, clip.hip.shape))
     settings = Settings(contacts="ALWAYS", gives_way=gives_way, max_drop=0.02)
     first = plant(clip, GROUNDS["step"], settings)
     nothing = np.zeros_like(first.contacts)
-    assert first.contacts[:, ~clip.hands].all() and not first.contacts[:, clip.hands].any()
+    assert first.contacts[:, ~clip.is_hand].all() and not first.contacts[:, clip.is_hand].any()
     again = plant(
         clip, GROUNDS["step"], replace(settings, contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
     )
@@ -239,7 +239,7 @@ def test_poses_of_a_loop_on_twos_stay_held() -> None:
 
 def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
     raised = with_hands(LOOP)
-    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
+    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.is_hand)) < 0.003
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
-    height, feet = clip.ball @ clip.up, ~clip.hands
+    height, feet = clip.ball @ clip.up, ~clip.is_hand
     over = height - hits @ clip.up
     # A single pose does not show on what floor it was made, and neither do hands.
     if clip.frames == 1 or not feet.any() or not found[:, feet].all():

@@ -44,7 +44,9 @@ RELEASE = 0.4
 
 def measure_limbs(clip: Clip) -> Sole:
     """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
-    return by_limbs(clip.hands, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet)))
+    return by_limbs(
+        clip.is_hand, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet))
+    )
 
 
 def _palms(clip: Clip) -> Sole:
@@ -58,11 +60,11 @@ def _palms(clip: Clip) -> Sole:
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
     """The soles, with the palms of hands put on their skin if it is known, on the side that faces what they touch."""
-    if clip.skins is None or not clip.hands.any():
+    if clip.skins is None or not clip.is_hand.any():
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
-    for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
+    for leg in np.flatnonzero(clip.is_hand & touches.any(axis=0)):
         frames, size = touches[:, leg], clip.foot_units[leg]
         away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = _palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / size)
@@ -189,7 +191,7 @@ def _anchors(
     ways = path[:, leg], clip.ball[:, leg]
     points, origins = (np.array([standing_place(way, own) for own in rows]) for way in ways)
     axes = nearest_rotations(np.array([clip.foot[own, leg, :3, :3].mean(axis=0) for own in rows]))
-    soles_up = None if clip.hands[leg] else axes @ sole.up[leg]
+    soles_up = None if clip.is_hand[leg] else axes @ sole.up[leg]
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
     spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
     wide &= settings.use_slope
@@ -220,8 +222,8 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     targets = blend_targets(clip, hold, anchors, rides=False)
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
-    share = np.where(clip.hands, near, stands.any(axis=0).astype(float))
-    own = clip.ball + hold.shift
+    share = np.where(clip.is_hand, near, stands.any(axis=0).astype(float))
+    own = clip.ball + hold[0]
     turn = matrix_from_vector(share[..., None] * vector_from_matrix(targets.turn))
     ball = own + share[..., None] * (targets.ball - own)
     return replace(targets, ball=ball, turn=turn, rise=share * targets.rise), 1.0 - share

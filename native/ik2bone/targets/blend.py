@@ -18,7 +18,6 @@ from ..curves import smoothstep
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import einsum, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
-from .lock import Hold
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
@@ -202,22 +201,23 @@ def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
     return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
 
 
-def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], rides: bool) -> Targets:
+def blend_targets(clip: Clip, hold: tuple[Array, Array], anchors: list[Anchor], rides: bool) -> Targets:
     """Return the targets of all frames: an anchor places its foot during its stance, and a swing blends the placements
-    of the anchors before and after it. If the figure `rides`, it is carried as far as its anchors are.
+    of the anchors before and after it. `hold` are the results of `hold_feet`. If the figure `rides`, it is carried as
+    far as its anchors are.
     """
-    ride = ride_of(anchors, clip.frames, rides)
+    (shift, held_turn), ride = hold, ride_of(anchors, clip.frames, rides)
     ball = clip.ball + ride[:, None]
     turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
     rise, level = np.zeros(ball.shape[:2]), ball @ clip.up
     if anchors:
         legs, index, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
-        turns, *rest = _placed(clip, clip.ball + hold.shift, anchors, legs, index)
+        turns, *rest = _placed(clip, clip.ball + shift, anchors, legs, index)
         way = vector_from_matrix(np.swapaxes(turns[0], -1, -2) @ turns[1])
         turn[:, legs] = turns[0] @ matrix_from_vector(share[..., None] * way)
         ball[:, legs], rise[:, legs], level[:, legs] = (start + (share.T * (end - start).T).T for start, end in rest)
         rise[:, legs] -= (ride @ clip.up)[:, None]
-    turn = turn @ matrix_from_vector(hold.turn)
+    turn = turn @ matrix_from_vector(held_turn)
     sink = np.full(rise.shape, np.inf)
     return Targets(ball, turn, clip.ankle - clip.ball, rise, level, sink, ride, tuple(anchors))
 
