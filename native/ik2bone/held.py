@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Clips whose poses are held for some frames: animated on twos to fours, or at a lower rate than they are sampled."""
 
-from typing import Any
-
 import numpy as np
 
 from .arrays import Array, Indices
@@ -54,7 +52,8 @@ def planted_rows(clip: Clip) -> Indices:
     """The frame (F,) of a flowing clip by which the pose of each frame is planted: on which it begins. The last pose of
     a loop may be held for long: it is planted as at its end, where the next round begins.
     """
-    starts: Any = clip.pose_starts
+    starts = clip.pose_starts
+    assert starts is not None
     return np.where(starts == starts[-1], clip.frames - 1, starts) if frames_of_loop(clip) else starts
 
 

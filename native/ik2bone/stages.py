@@ -273,8 +273,8 @@ def _tell(
         left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
         notes += counted("never_rests", left.sum(), of=int(asked.sum()))
     # A clip that is played on has the same places in each round.
-    places = {(place.point, place.leg, place.part) for place in settings.places if asked[place.leg]}
-    notes += counted("places_unused", sum(touching[leg] for _, leg, _ in places), of=len(places))
+    places = {(place.leg, place.part, *place.point) for place in settings.places if asked[place.leg]}
+    notes += counted("places_unused", sum(touching[leg] for leg, *_ in places), of=len(places))
     notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"

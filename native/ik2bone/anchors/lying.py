@@ -123,9 +123,10 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     for parts in (slice(1), slice(None)) if found.all() else ():
         over = (heights - under)[..., parts].min(axis=2)
         keep = _keep_to(over, heights[..., parts].min(axis=2), clip.leg)
-        lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
-        floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)
-        most = max(most, keep)
+        if keep > 0.0:
+            lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
+            floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)
+            most = max(most, keep)
     return floor, most
 
 

@@ -183,6 +183,7 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
             path = feet.paths[:, gap.leg, gap.part]
             lasting[gap.cells] = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
     for run in part_stances(lasting):
+        # `_frames` counts at least all but one of the run's frames.
         cut = run.start == 0 or run.end == feet.frames or run.end - run.start > least + 1.0
         if not cut and _frames(feet.speeds[:, run.leg, run.part], run.start, run.end, limits.leave) < least:
             lasting[run.cells] = False

@@ -44,9 +44,7 @@ RELEASE = 0.4
 
 def measure_limbs(clip: Clip) -> Sole:
     """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
-    return by_limbs(
-        clip.is_hand, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet))
-    )
+    return by_limbs(clip.is_hand, lambda own: _palms(clip.choose(own)), lambda own: measure_sole(clip.choose(own)))
 
 
 def _palms(clip: Clip) -> Sole:
