@@ -237,7 +237,7 @@ def _sole_of_rest(task: Task) -> Sole | None:
     """The soles of the rest pose; None if the rest pose does not stand."""
     limbs = task.body.planned
     clip = rest_clip(task.armature, limbs).having(skins=find_skins(task.armature, limbs))
-    feet = ~clip.hands
+    feet = ~clip.is_hand
     stands = (clip.hip - clip.ball) @ clip.up > UPRIGHT * clip.leg
     sole = measure_limbs(clip)
     if not feet.any() or not stands[:, feet].all() or "proportion" in sole.source:

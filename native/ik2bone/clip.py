@@ -178,11 +178,6 @@ class Clip:
         return clip if starts is None else clip.cut(starts)
 
     @property
-    def hands(self) -> Mask:
-        """Which limbs (L,) are not legs."""
-        return self.is_hand
-
-    @property
     def frames(self) -> int:
         """Number of frames."""
         return self.foot.shape[0]
@@ -245,7 +240,7 @@ class Clip:
         """The leg length, to which tolerances are relative: the median reach of all legs; of all arms if there are no
         legs.
         """
-        ranked = np.sort(self.reach if self.hands.all() else self.reach[:, ~self.hands], axis=None)
+        ranked = np.sort(self.reach if self.is_hand.all() else self.reach[:, ~self.is_hand], axis=None)
         # `numpy.median` takes three times as long.
         return float(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1].mean())
 

@@ -7,6 +7,7 @@ from .arrays import Array, Indices
 from .checks import ROUNDING
 from .clip import JOINTS, Clip
 from .curves import quantile
+from .loops import frames_of_loop
 from .rotations import inverse_of, length_of, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 
 # A pose that is held for longer (s) is a still. Animation on fours holds poses for 1/6 s.
@@ -47,10 +48,20 @@ def flowing(clip: Clip, starts: Indices) -> Clip:
     return clip.having(**parts, pose_starts=starts)
 
 
-def flowing_ways(ways: Array, starts: Indices, fps: float) -> Array:
-    """Vectors (F, L, 3) of which those on the frames `starts` are known, on the others as `flowing` has the poses."""
-    following, share = _onwards(starts, fps)
-    return np.asarray(ways[starts] + share * (ways[following] - ways[starts]))
+def planted_rows(clip: Clip) -> Indices:
+    """The frame (F,) of a flowing clip by which the pose of each frame is planted: on which it begins. The last pose of
+    a loop may be held for long: it is planted as at its end, where the next round begins.
+    """
+    starts = clip.pose_starts
+    assert starts is not None
+    return np.where(starts == starts[-1], clip.frames - 1, starts) if frames_of_loop(clip) else starts
+
+
+def flowing_ways(ways: Array, clip: Clip) -> Array:
+    """Vectors (F, L, 3) of which those on the `planted_rows` are known, on the others as the poses of the clip flow."""
+    assert clip.pose_starts is not None
+    (following, share), known = _onwards(clip.pose_starts, clip.fps), ways[planted_rows(clip)]
+    return np.asarray(known + share * (known[following] - known))
 
 
 def _onwards(starts: Indices, fps: float) -> tuple[Indices, Array]:

@@ -74,7 +74,7 @@ def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
     knee that bends to where its foot points.
     """
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
-    across = np.where(clip.hands[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
+    across = np.where(clip.is_hand[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
     rest = np.zeros((clip.legs, 3)) if clip.rest_hinge is None else clip.rest_hinge
     told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(einsum("flij,flj->li", axes, across))])
     return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]

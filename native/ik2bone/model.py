@@ -74,7 +74,7 @@ class Plan:
     @property
     def touching(self) -> Mask:
         """Which limbs (L,) touch with one point instead of a sole."""
-        return self.clip.hands | self.nearest
+        return self.clip.is_hand | self.nearest
 
     def apply(self, clip: Clip) -> Clip:
         """The planted clip: transforms after the corrections and the move of the hips.
@@ -110,24 +110,25 @@ class Plan:
         # This note is about the first frame alone.
         notes = [note for note in self.notes if first == 0 or note.code != "calibration_pose"]
         # These notes count frames.
-        short = {note.code: note for note in tell_short(parts["miss"], self.clip.hands, self.clip.leg)}
+        short = {note.code: note for note in tell_short(parts["miss"], self.clip.is_hand, self.clip.leg)}
         notes = [short.get(note.code, note) for note in notes if note.code not in SHORT_NOTES or note.code in short]
         return replace(self, **parts, notes=tuple(notes), targets=self.targets.cut(first, last))
 
-    def held(self, starts: Indices) -> Plan:
-        """The same plan with each frame's row taken from the frame `starts` (F,) on which its pose begins.
+    def held(self, starts: Indices, frames: Indices) -> Plan:
+        """The same plan with each frame's row taken from the one of `frames` (F,) that its pose is planted by; `starts`
+        (F,) are the first frames of the poses.
 
         A contact that is interrupted during a pose ends before that pose.
         """
-        rows = {name: getattr(self, name)[starts] for name in BY_FRAME}
+        rows = {name: getattr(self, name)[frames] for name in BY_FRAME}
         first, pose = np.unique(starts, return_inverse=True)
         for name in ("contacts", "resting", "enforced"):
-            stands, whole = getattr(self, name)[first], np.logical_and.reduceat(getattr(self, name), first, axis=0)
+            stands, whole = rows[name][first], np.logical_and.reduceat(getattr(self, name), first, axis=0)
             stands[:-1] &= whole[:-1] | ~stands[1:]
             rows[name] = stands[pose]
         # Any of the three may be interrupted alone.
         rows["resting"], rows["enforced"] = rows["resting"] | rows["contacts"], rows["enforced"] & rows["contacts"]
-        return replace(self, **rows, targets=self.targets.held(starts))
+        return replace(self, **rows, targets=self.targets.held(frames))
 
     def choose(self, limbs: Mask) -> Plan:
         """The same plan of some of its limbs (L,); the plan itself if these are all limbs."""

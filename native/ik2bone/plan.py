@@ -15,7 +15,7 @@ from .clip import Clip
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
 from .ground.given import as_ground
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
-from .held import find_pose_starts, flowing
+from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept
 from .loops import frames_of_loop
 from .model import Plan
@@ -80,9 +80,11 @@ def plant(
         plan = _plant_where_made(case)
     else:
         held = replace(settings, marks=settings.marks and settings.marks.held(starts))
-        plan = _plant_where_made(replace(case, clip=keep(flowing, own, starts), settings=held)).held(starts)
+        flow = keep(flowing, own, starts)
+        plan = _plant_where_made(replace(case, clip=flow, settings=held))
+        plan = plan.held(starts, planted_rows(flow))
     partly = keep(tell_partly, own, ground, settings.way_up(own))
-    short = tell_short(plan.miss * settings.counts(clip), clip.hands, clip.leg)
+    short = tell_short(plan.miss * settings.counts(clip), clip.is_hand, clip.leg)
     return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
 
 
@@ -164,11 +166,10 @@ def _plant_round(case: Case) -> Plan:
     alone.
     """
     case = _with_compared_marks(case)
-    plan = plan_stages(case)
     clip, settings, offset = case.clip, case.settings, case.offset
     loop = case.keep(frames_of_loop, clip) if not may_move(case.ground) else None
     if loop is None:
-        return plan
+        return plan_stages(case)
     (frames, own), inner = loop, case.keep(Kept.of, clip)
     closed = replace(settings, marks=settings.marks and settings.marks.closed()).cut(frames)
     longer = Case(inner, inner(Clip.cut, clip, frames), case.ground, closed, find_sole(case), None)
@@ -179,12 +180,7 @@ def _plant_round(case: Case) -> Plan:
             hips = plan_stages(longer).hips_offset
             ways = hips[:, None] + beyond(clip, offset, hips[own])[frames]
         longer = replace(longer, offset=ways)
-    again = plan_stages(longer)
-    # Anchors of feet that are found to stand only as the loop is played on would not bring its end to its beginning.
-    if (again.locked != plan.locked).any():
-        return plan
-    # Notes count the frames of the clip itself.
-    return replace(again.cut(own), notes=plan.notes)
+    return plan_stages(longer, own).cut(own)
 
 
 def _with_compared_marks(case: Case) -> Case:

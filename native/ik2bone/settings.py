@@ -119,7 +119,7 @@ class Settings:
 
     def touching(self, clip: Clip) -> Mask:
         """Which limbs (L,) touch with one point; the others stand on soles."""
-        return clip.hands | (self.direction == "NEAREST")
+        return clip.is_hand | (self.direction == "NEAREST")
 
     def way_up(self, clip: Clip) -> Array | None:
         """The direction (3,) along which surfaces are looked for; None if the nearest point counts."""

@@ -59,14 +59,16 @@ class Case:
         return bool(self.settings.use_hips and (self.offset is None or self.offset.any()))
 
 
-def plan_stages(case: Case) -> Plan:
-    """The plan of a clip without a calibration pose, as a list of the stages."""
+def plan_stages(case: Case, own: slice | None = None) -> Plan:
+    """The plan of a clip without a calibration pose, as a list of the stages. Notes count the `own` frames of a clip
+    that is played on, by default all.
+    """
     keep, clip, ground, settings, offset = case.keep, case.clip, case.ground, case.settings, case.offset
     moves, strength = case.moves_hips, settings.shares(clip.frames)
     floor, body, sole = settings.only(*GROUND), settings.only(*BODY), find_sole(case)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
-    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground)
+    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground, own)
     room, early = keep(_find_room, clip, sole, held, settings.only(*GROUND, "gives_way"))
     hips = keep(_find_hips, clip, held, body, early, moves)
     given = None if offset is None else beyond(clip, offset, strength[:, None] * hips)
@@ -76,10 +78,10 @@ def plan_stages(case: Case) -> Plan:
     toes, short = keep(_lay_toes, clip, sole, reached, floor, ground)
     contacts = keep(_find_held, clip, sole, reached, ground, floor)
     turns, miss = solve_legs(clip, reached.targets, moved, hips, knees, strength)
-    asked = settings.counts(clip)
+    asked, rows = settings.counts(clip), own or slice(None)
     rises = held.standing & _may_rise(clip, held, floor) & asked
-    notes = [*notes, *tell_heels(strength[:, None] * pitch, rises, early)]
-    notes += counted("toes_short", len(column_runs(short & (strength > 0.0)[:, None] & asked)))
+    notes = [*notes, *tell_heels((strength[:, None] * pitch)[rows], rises[rows], early[rows])]
+    notes += counted("toes_short", len(column_runs((short & (strength > 0.0)[:, None] & asked)[rows])))
     toes = quaternion_from_vector(strength[:, None, None] * toes)
     return Plan(
         rotations=np.concatenate([turns, toes[:, :, None]], axis=2),
@@ -168,7 +170,7 @@ def _find_room(clip: Clip, sole: Sole, held: Held, settings: Settings) -> tuple[
 
 def _find_hips(clip: Clip, held: Held, settings: Settings, early: Array, moves: bool) -> Array:
     """How far the hips move at full strength (F, 3): with supports that carry the figure, and so that legs reach."""
-    legs = ~clip.hands
+    legs = ~clip.is_hand
     if not legs.any() or not moves:
         return np.zeros((clip.frames, 3))
     clip, held, early = clip.choose(legs), held.choose(legs), early[:, legs] * (settings.gives_way == "HEEL_HIPS")
@@ -185,7 +187,7 @@ def beyond(clip: Clip, offset: Array, hips: Array) -> Array:
     the `hips` (F, 3) that this plan finds.
     """
     given = offset - hips[:, None]
-    return given if clip.pose_starts is None else flowing_ways(given, clip.pose_starts, clip.fps)
+    return given if clip.pose_starts is None else flowing_ways(given, clip)
 
 
 def _ways_of_joints(clip: Clip, hips: Array, given: Array | None) -> tuple[Array, Array]:
@@ -202,7 +204,7 @@ def _hold_moved_hands(clip: Clip, sole: Sole, held: Held, ground: Ground, settin
     Hands look for the surface again if they follow it on every frame, or if the hips take them so far along on a moving
     ground that they would be out of reach.
     """
-    hands, way = clip.hands, way[:, clip.hands]
+    hands, way = clip.is_hand, way[:, clip.is_hand]
     rides = may_move(ground) and (length_of(way) > WITHIN * limb_lengths(clip)[hands]).any()
     if not (hands.any() and (rides or settings.choose(hands).always(clip.frames))):
         return held
@@ -260,14 +262,19 @@ def _find_held(clip: Clip, sole: Sole, held: Held, ground: Ground, settings: Set
     return held_contacts(clip, sole, held.targets, held.contacts & feet, ground) | kept | (held.contacts & ~feet)
 
 
-def _tell(clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground) -> list[Note]:
-    """Notes for the user about how this clip was planted."""
+def _tell(
+    clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground, own: slice | None
+) -> list[Note]:
+    """Notes for the user about how the `own` frames of this clip were planted, by default all."""
+    clip, held = (clip, held) if own is None else (clip.cut(own), held.cut(own))
     notes, asked, touching = list(held.told), settings.counts(clip), settings.touching(clip)
+    notes += counted("contacts_shortened", held.hurried.sum())
     if not settings.always(clip.frames):
         left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
         notes += counted("never_rests", left.sum(), of=int(asked.sum()))
-    places = [touching[place.leg] for place in settings.places if asked[place.leg]]
-    notes += counted("places_unused", sum(places), of=len(places))
+    # A clip that is played on has the same places in each round.
+    places = {(place.leg, place.part, *place.point) for place in settings.places if asked[place.leg]}
+    notes += counted("places_unused", sum(touching[leg] for leg, *_ in places), of=len(places))
     notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"

@@ -49,7 +49,7 @@ def test_frames_may_be_as_fast_as_is_told(frames, contacts) -> None:
 
 def test_what_is_left_out_of_a_clip_has_defaults() -> None:
     clip = Clip(WALK.fps, **LEG)
-    assert (clip.scale == 1.0).all() and not clip.has_toe.any() and not clip.hands.any()
+    assert (clip.scale == 1.0).all() and not clip.has_toe.any() and not clip.is_hand.any()
     assert (clip.toe == clip.foot).all() and (clip.tip == clip.ball).all()
     low = np.argsort(clip.ankle[:, 0, 2])[: clip.frames // 4]
     away = np.median((clip.ball - clip.ankle)[low, 0], axis=0) / clip.leg

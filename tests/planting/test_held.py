@@ -137,7 +137,8 @@ def test_held_poses_whose_hips_an_earlier_plan_has_moved_are_planted_alike(count
 def test_ways_flow_as_poses_do() -> None:
     clip = on(2, make_walk(fps=24.0).clip)
     starts = find_pose_starts(clip)
-    assert flowing_ways(clip.hip, starts, clip.fps) == pytest.approx(flowing(clip, starts).hip, abs=1e-12)
+    flow = flowing(clip, starts)
+    assert flowing_ways(clip.hip, flow) == pytest.approx(flow.hip, abs=1e-12)
 
 
 @pytest.mark.parametrize("count", ON)
@@ -158,7 +159,8 @@ def test_contacts_of_poses_rest_and_enforced_ones_are_contacts() -> None:
     contacts = rng.random((clip.frames, clip.legs, 2)) < 0.7
     resting, enforced = (rng.random(contacts.shape) < 0.5 for _ in range(2))
     masks = {"contacts": contacts, "resting": contacts | resting, "enforced": contacts & enforced}
-    plan = replace(plant(clip, FLAT), **masks).held(find_pose_starts(clip))
+    starts = find_pose_starts(clip)
+    plan = replace(plant(clip, FLAT), **masks).held(starts, starts)
     assert plan.enforced.any() and not (plan.enforced & ~plan.contacts).any()
     assert not (plan.contacts & ~plan.resting).any()
 

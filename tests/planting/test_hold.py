@@ -20,9 +20,9 @@ def test_foot_without_length_is_held_and_not_turned() -> None:
     clip = replace(clip, ball=clip.ball[:1] + 0.01 * np.sin(np.arange(clip.frames))[:, None, None])
     places = {Stance(leg, 0, clip.frames): clip.ball[0, leg] for leg in range(2)}
     stands = np.ones((clip.frames, 2, 2), bool)
-    hold = hold_feet(clip, clip.ball, stands, places, ~stands[..., 0], ~stands[..., 0], np.zeros(2))
-    assert not hold.turn.any()
-    assert clip.ball + hold.shift == pytest.approx(np.broadcast_to(clip.ball[:1], clip.ball.shape))
+    shift, turn = hold_feet(clip, clip.ball, stands, places, ~stands[..., 0], ~stands[..., 0], np.zeros(2))
+    assert not turn.any()
+    assert clip.ball + shift == pytest.approx(np.broadcast_to(clip.ball[:1], clip.ball.shape))
 
 
 def test_a_heel_that_is_pinned_while_its_ball_swings_to_the_next_step_stays_on_its_anchor() -> None:
@@ -43,6 +43,6 @@ def test_heels_that_lie_nearer_to_their_balls_than_these_are_high_are_held_under
         ball, away = clip.ball[0], np.random.default_rng(seed).normal(0.0, 0.01, (2, 3))
         held = replace(clip, ball=np.broadcast_to(ball, clip.ball.shape).copy())
         places = {Stance(leg, 0, clip.frames): ball[leg] for leg in range(2)}
-        turn = hold_feet(held, held.ball + away, stands, places, stands[..., 0], stands[..., 0], np.full(2, 0.1)).turn
+        turn = hold_feet(held, held.ball + away, stands, places, stands[..., 0], stands[..., 0], np.full(2, 0.1))[1]
         under = (matrix_from_vector(turn) @ away[..., None])[..., 0]
         assert under[..., 2] == pytest.approx(-np.broadcast_to(np.linalg.norm(away, axis=1), under.shape[:2]))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone import stages
+from ik2bone import Mesh, stages
 from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks, Place
 from ik2bone.held import find_pose_starts
@@ -39,6 +39,7 @@ LOOPS = {
     "few frames": in_place(make_walk(25 / 22.0, 22.0).clip),
     "twos": TWOS,
     "twos that hold the last pose": LOOP.cut(np.arange(ROUND + 1) // 2 * 2),
+    "twos that end in a still": TWOS.cut(np.append(np.arange(ROUND), np.zeros(6, int))),
     "slow, on all fours": with_hands(LOOP.cut(np.append(np.arange(6, ROUND + 6, 2), 6) % ROUND).having(fps=5.0)),
 }
 
@@ -105,10 +106,20 @@ def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
     assert seam(jump, planted(jump, plan)) < 0.003
 
 
-def test_feet_of_a_loop_stand_on_anchors_only_if_they_do_without_playing_it_on() -> None:
-    plan = plant(LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0), FLAT)
-    assert [note.code for note in plan.notes] == ["treadmill"]
-    assert not plan.locked.any() and not plan.anchors
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+def test_feet_of_a_loop_stand_as_they_do_while_it_is_played_on(ground) -> None:
+    short = LOOP.cut(np.array([30, 5, 13, 21, 29, 30])).having(fps=60.0)
+    assert seam(short, planted(short, plant(short, ground))) < 0.002
+
+
+@pytest.mark.parametrize("ground", GROUNDS.values(), ids=GROUNDS)
+@pytest.mark.parametrize("still", [2, 5, 9])
+def test_a_loop_on_twos_that_ends_in_a_still_stays_one(ground, still) -> None:
+    clip = TWOS.cut(np.append(np.arange(ROUND), np.zeros(still, int)))
+    assert find_pose_starts(clip) is not None
+    after = planted(clip, plant(clip, ground))
+    assert seam(clip, after) < 0.002
+    assert np.abs(np.diff(after.ankle[-still:], axis=0)).max() < 1e-9
 
 
 def test_a_long_loop_is_played_on_for_a_few_seconds_and_closes_all_the_same() -> None:
@@ -155,6 +166,24 @@ def test_notes_of_a_loop_count_its_own_frames() -> None:
     assert 0 < notes["no_surface_frames"]["frames"] <= LOOP.frames
 
 
+def test_notes_of_a_loop_count_each_place_once() -> None:
+    enforced = np.zeros((LOOP.frames, LOOP.legs, 2), bool)
+    enforced[:8, 0, 1] = True
+    marks = Marks(
+        np.zeros_like(enforced), enforced, ~enforced & False, (Place(0, "ball", 0, 7, tuple(LOOP.ball[0, 0])),)
+    )
+    floor = Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
+    notes = {note.code: note.data for note in plant(LOOP, floor, Settings(direction="NEAREST", marks=marks)).notes}
+    assert notes["places_unused"] == {"count": 1, "of": 1}
+
+
+def test_a_loop_is_planned_only_as_it_is_played_on(monkeypatch) -> None:
+    frames, stand = [], stages.stand
+    monkeypatch.setattr(stages, "stand", lambda clip, *given: frames.append(clip.frames) or stand(clip, *given))
+    plant(LOOP, HILLS)
+    assert frames == [len(frames_of_loop(LOOP)[0])]
+
+
 def test_settings_of_single_frames_hold_on_these_frames_of_a_loop() -> None:
     strength, forbidden = np.linspace(0.0, 1.0, LOOP.frames), np.zeros((LOOP.frames, LOOP.legs, 2), bool)
     forbidden[20:24] = True
@@ -189,11 +218,11 @@ def test_stored_contacts_plan_a_clip_again_as_it_was(clip, contacts) -> None:
 @pytest.mark.parametrize("gives_way", ["HEEL_HIPS", "HIPS"])
 def test_stored_contacts_of_feet_that_always_stood_plan_them_again_beside_hands_that_touch_nothing(gives_way) -> None:
     clip = with_hands(make_walk(3.0, FPS).clip)
-    clip = clip.moved(np.broadcast_to(3.0 * clip.hands[:, None] * clip.up, clip.hip.shape))
+    clip = clip.moved(np.broadcast_to(3.0 * clip.is_hand[:, None] * clip.up, clip.hip.shape))
     settings = Settings(contacts="ALWAYS", gives_way=gives_way, max_drop=0.02)
     first = plant(clip, GROUNDS["step"], settings)
     nothing = np.zeros_like(first.contacts)
-    assert first.contacts[:, ~clip.hands].all() and not first.contacts[:, clip.hands].any()
+    assert first.contacts[:, ~clip.is_hand].all() and not first.contacts[:, clip.is_hand].any()
     again = plant(
         clip, GROUNDS["step"], replace(settings, contacts="STORED", marks=Marks(first.contacts, nothing, nothing))
     )
@@ -210,7 +239,7 @@ def test_poses_of_a_loop_on_twos_stay_held() -> None:
 
 def test_a_loop_in_place_stays_one_if_hands_are_planted_too() -> None:
     raised = with_hands(LOOP)
-    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.hands)) < 0.003
+    assert seam(LOOP, planted(raised, plant(raised, HILLS)).choose(~raised.is_hand)) < 0.003
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ik2bone.anchors.lying import lie_along, own_floor
+from ik2bone.anchors.lying import as_on_level, lie_along, own_floor
 from ik2bone.contacts.spans import Marks
 from ik2bone.contacts.steady import turned_about
 from ik2bone.ground.given import as_ground
@@ -15,7 +15,7 @@ from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
 from ik2bone.sole.measure import with_own_floor
-from walk import FLAT, HILLS, height_field, in_place, make_walk, planted
+from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])
 SLOPE = height_field(lambda x, y: 0.3 * x + 2.0)
@@ -86,6 +86,21 @@ def test_feet_keep_to_the_ground_if_their_balls_do_while_tips_point_into_it() ->
     sole = measure_limbs(clip)
     long_toes = replace(sole, tip=sole.tip * [4.0, 1.0, 1.0])
     assert own_floor(pointed, long_toes, clip.ball, as_ground(SLOPE, clip))[1]
+
+
+def test_feet_in_place_change_continuously_with_the_slope_that_they_may_keep_to() -> None:
+    clip = in_place(make_walk((round(CYCLE * 30.0) + 1) / 30.0, 30.0, roll=0.4).clip)
+    slopes = (height_field(lambda x, _, rise=rise: rise * x) for rise in np.arange(0.028, 0.034, 0.00025))
+    ankles = [planted(clip, plant(clip, slope)).ankle for slope in slopes]
+    assert np.linalg.norm(np.diff(ankles, axis=0), axis=-1).max() < 0.004 * clip.leg
+
+
+def test_heights_that_differ_by_millimetres_do_not_show_on_what_a_clip_stands() -> None:
+    walk = make_walk(4.0).clip
+    for rise, shown in ((0.001, False), (0.02, True)):
+        clip = walk.moved((rise * walk.hip[:, 0, 0])[:, None] * UP)
+        ground = as_ground(height_field(lambda x, _, rise=rise: rise * x), clip)
+        assert (as_on_level(clip, ground) is not clip) == shown
 
 
 @pytest.mark.parametrize("degrees", [-6.0, 9.0])

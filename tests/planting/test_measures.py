@@ -83,7 +83,7 @@ def with_snap(patch) -> None:
         rise = ground(clip.ball.reshape(-1, 3), -clip.up)[0][:, 2].reshape(clip.ball.shape[:2])
         targets = replace(Targets.of(clip).moved(rise[..., None] * clip.up), rise=rise)
         contacts, locked = np.ones((clip.frames, clip.legs, 2), bool), np.zeros(clip.legs, bool)
-        return Held(contacts, contacts, targets, np.zeros_like(rise), locked, True)
+        return Held(contacts, contacts, targets, 0.0 * rise, ~contacts[..., 0], locked, True)
 
     patch.setattr(ik2bone.stages, "stand", stand)
     with_raw_hips(patch)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from ik2bone.anchors.anchor import Anchor
-from ik2bone.anchors.time import give_time
+from ik2bone.anchors.choose import give_time
 from ik2bone.contacts.stance import stances
 from ik2bone.contacts.standing import separate_spots
 from walk import make_walk

@@ -276,7 +276,7 @@ def test_soles_of_a_clip_that_keeps_to_the_ground_are_measured_from_it_whatever_
 
     clip, _ = _walk_along_a_rail()
     clip = planted(clip, plant(clip, path))
-    soles, own = plant(clip, path).sole, plant(clip.choose(~clip.hands), path).sole
+    soles, own = plant(clip, path).sole, plant(clip.choose(~clip.is_hand), path).sole
     assert soles.source[:2] == own.source == ("clip's floor",) * 2
     assert soles.ball_height[:2] == pytest.approx(own.ball_height)
 
@@ -284,12 +284,12 @@ def test_soles_of_a_clip_that_keeps_to_the_ground_are_measured_from_it_whatever_
 def test_a_hand_far_from_any_surface_keeps_no_feet_from_being_planted() -> None:
     clip, _ = _walk_along_a_rail()
     plan = plant(clip, HILLS)
-    feet = plant(clip.choose(~clip.hands), HILLS)
+    feet = plant(clip.choose(~clip.is_hand), HILLS)
     assert plan.contacts[:, :2] == pytest.approx(feet.contacts)
     assert plan.rotations[:, :2] == pytest.approx(feet.rotations, abs=1e-9)
     assert plan.rotations[:, 2] == pytest.approx(np.broadcast_to([1.0, 0.0, 0.0, 0.0], (clip.frames, 4, 4)), abs=1e-9)
     with pytest.raises(NoGround, match="within reach"):
-        plant(clip.choose(clip.hands), HILLS)
+        plant(clip.choose(clip.is_hand), HILLS)
 
 
 def _floor_and_rail(points, down):
@@ -308,7 +308,7 @@ def test_hands_touch_under_direction_down_too_while_feet_stand_on_soles() -> Non
         return np.where(high, hits + [0.0, 0.0, 1.1], hits), normals, found
 
     plan = plant(clip, table)
-    legs = plant(clip.choose(~clip.hands), table)
+    legs = plant(clip.choose(~clip.is_hand), table)
     assert (plan.contacts[:, :2] == legs.contacts).all()
     assert plan.rotations[:, :2] == pytest.approx(legs.rotations, abs=1e-12)
     assert (plan.contacts[:, 2, 1] == holding).mean() > 0.95
@@ -318,7 +318,7 @@ def test_hands_touch_under_direction_down_too_while_feet_stand_on_soles() -> Non
 
 def test_a_hand_is_let_go_between_contacts_and_without_a_jump() -> None:
     clip, holding = _walk_along_a_rail()
-    arm = clip.choose(clip.hands)
+    arm = clip.choose(clip.is_hand)
     plan = plant(arm, _floor_and_rail, NEAREST)
     moved = (planted(arm, plan).ball - arm.ball)[:, 0]
     assert np.linalg.norm(moved[holding], axis=-1).min() > 0.02
@@ -354,7 +354,7 @@ def test_hands_seek_the_surface_from_where_the_hips_take_them() -> None:
     palm, lower = (planted(clip, each).ball[reached, 2] for each in (plan, left))
     assert reached.mean() > 0.5 and palm[:, 1] == pytest.approx(0.5, abs=1e-6)
     assert palm - lower == pytest.approx(plan.hips_offset[reached] * [1.0, 0.0, 1.0], abs=1e-6)
-    arm, way = clip.choose(clip.hands), plan.hips_offset[:, None]
+    arm, way = clip.choose(clip.is_hand), plan.hips_offset[:, None]
     after = plant(arm, _floor_and_wall, always, offset=way)
     assert after.rotations == pytest.approx(plan.rotations[:, 2:], abs=1e-9)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array, Mask
-from ..checks import ROUNDING
 from ..clip import Clip
 from ..contacts.steady import turned_about
 from ..curves import quantile
@@ -16,8 +15,12 @@ from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, uni
 from ..sole.measure import EVEN, Sole, sole_points
 from .anchor import Anchor
 
-# Soles lie along a slope if their angles to it are at most this share of their angles to the level.
-ALONG = 0.5
+# Soles lie along a slope if their angles to it are at most the first of these shares of their angles to the level, and
+# not at all from the second on; between the two they do so in part, so that results are continuous.
+ALONG, LOOSE = 0.5, 0.6
+# Heights of standing feet that differ by less than this (leg lengths) do not show on what they stand: a recorded walk
+# on a level floor, whose feet stand at heights that differ by 0.004, would keep to slopes from 1.5 degrees on.
+ROUGH = 0.002
 # Ground that slopes by less than this (radians) under a share `LOW_SHARE` of the feet does not show whether they lie
 # along it.
 LEAST_SLOPE = np.radians(0.5)
@@ -28,20 +31,25 @@ LOW_SHARE = 0.3
 LOWEST = 0.02
 
 
-def lie_along(soles_up: Array, normals: Array, up: Array, keep: bool = False) -> bool:
-    """Whether soles with up directions (N, 3) lie along ground with normals (N, 3), rather than level.
+def lie_along(soles_up: Array, normals: Array, up: Array, keep: float = 0.0) -> float:
+    """How much soles with up directions (N, 3) lie along ground with normals (N, 3), rather than level, from 0 to 1.
 
     They should be much nearer to the ground than to the level; only the rows with the smallest angles count, because
     feet roll on other frames. They should also lean with the ground on the whole: feet that always roll are nearer to
-    some slope than to the level by chance. If the feet `keep` to the heights of the ground, one of the two is enough,
-    because soles may tilt besides.
+    some slope than to the level by chance. As far as the feet `keep` to the heights of the ground, one of the two is
+    enough, because soles may tilt besides.
     """
     if not len(soles_up) or _usual_angle(normals, up) <= LEAST_SLOPE:
-        return False
+        return 0.0
     to_ground, to_level = (_usual_angle(unit(soles_up), other) for other in (normals, up))
     sides, slopes = level_part(unit(soles_up), up), level_part(normals, up)
-    near, leans = to_ground < ALONG * to_level, bool((sides * slopes).sum() >= ALONG * (slopes**2).sum())
-    return near or leans if keep else near and leans
+    near, leans = _nearer(to_ground, to_level), _nearer(1.0 - (sides * slopes).sum() / (slopes**2).sum(), 1.0)
+    return keep * max(near, leans) + (1.0 - keep) * min(near, leans)
+
+
+def _nearer(one: float, other: float) -> float:
+    """How much one distance is less than the other, from 0 to 1, see `ALONG`."""
+    return min(max((LOOSE - one / max(other, 1e-300)) / (LOOSE - ALONG), 0.0), 1.0)
 
 
 def _usual_angle(directions: Array, other: Array) -> float:
@@ -65,7 +73,7 @@ def leave_lying(clip: Clip, sole: Sole, contacts: Mask, anchors: list[Anchor]) -
         return anchors
     rows = (_flat_frames(clip, sole, contacts, anchor) for anchor in standing)
     soles_up, normals = (np.concatenate(column) for column in zip(*rows, strict=True))
-    along = lie_along(soles_up, normals, clip.up, keep)
+    along = lie_along(soles_up, normals, clip.up, keep) == 1.0
     if along or keep:
         rise = rises.mean() * clip.up
         anchors = [a if a.part != "swing" else replace(a, origin=a.point - a.carried - rise) for a in anchors]
@@ -79,7 +87,7 @@ def kept_rise(clip: Clip, anchors: Sequence[Anchor]) -> float | None:
         return None
     # Heights of the footholds, since heel points and ball joints differ in height over the sole.
     rises, heights = (np.array([getattr(a, name) for a in standing]) @ clip.up for name in ("move", "foothold"))
-    return float(rises.mean()) if np.ptp(rises) + ROUNDING * clip.leg <= ALONG * np.ptp(heights) else None
+    return float(rises.mean()) if np.ptp(rises) + ROUGH * clip.leg <= ALONG * np.ptp(heights) else None
 
 
 def _flat_frames(clip: Clip, sole: Sole, contacts: Mask, anchor: Anchor) -> tuple[Array, Array]:
@@ -99,9 +107,9 @@ def _left(clip: Clip, sole: Sole, anchor: Anchor) -> Anchor:
     return replace(anchor, turn=np.eye(3), point=anchor.point - beside, foothold=anchor.foothold - beside)
 
 
-def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Array, bool]:
-    """Heights (F, L) of the clip's own floor under feet, from points (F, L, 3) below the balls, and whether the low
-    feet keep to the ground.
+def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Array, float]:
+    """Heights (F, L) of the clip's own floor under feet, from points (F, L, 3) below the balls, and how much the low
+    feet keep to the ground, from 0 to 1.
 
     The floor is level, unless the low feet keep to the ground much better. Then it is the ground itself if they touch
     it, else it follows the ground as high over it or as deep under it as they are.
@@ -111,12 +119,15 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     points = np.concatenate([below[:, :, None], sole_points(clip, sole)], axis=2)
     hits, _, found = ask(ground, points, clip.up)
     heights, under = points @ clip.up, hits @ clip.up
-    for parts in (slice(None), slice(1)) if found.all() else ():
+    floor, most = np.full(below.shape[:2], sole.floor), 0.0
+    for parts in (slice(1), slice(None)) if found.all() else ():
         over = (heights - under)[..., parts].min(axis=2)
-        if _keep_to(over, heights[..., parts].min(axis=2), clip.leg):
+        keep = _keep_to(over, heights[..., parts].min(axis=2), clip.leg)
+        if keep > 0.0:
             lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
-            return under[:, :, 0] + min(max(lowest, 0.0), usual), True
-    return np.full(below.shape[:2], sole.floor), False
+            floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)
+            most = max(most, keep)
+    return floor, most
 
 
 def as_on_level(clip: Clip, ground: Ground) -> Clip:
@@ -124,12 +135,12 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
-    height, feet = clip.ball @ clip.up, ~clip.hands
+    height, feet = clip.ball @ clip.up, ~clip.is_hand
     over = height - hits @ clip.up
     # A single pose does not show on what floor it was made, and neither do hands.
     if clip.frames == 1 or not feet.any() or not found[:, feet].all():
         return clip
-    if not _keep_to(over[:, feet], height[:, feet], clip.leg):
+    if _keep_to(over[:, feet], height[:, feet], clip.leg) < 1.0:
         return clip
     lift = np.where(feet, clip.floors[0] + dot(clip.ball - hits, normals) - height, 0.0)
     level = clip.moved(lift[..., None] * clip.up)
@@ -137,11 +148,9 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     return turned_about(level, level.ball, matrix_from_vector(shortest_turns(normals, clip.up)))
 
 
-def _keep_to(over: Array, heights: Array, leg: float) -> bool:
-    """Whether low feet keep to the ground much better than to a level: from their heights (F, L) over both. On ground
-    that is level under them rounding must not decide.
-    """
-    return _spread(over) + ROUNDING * leg < ALONG * _spread(heights)
+def _keep_to(over: Array, heights: Array, leg: float) -> float:
+    """How much low feet keep to the ground rather than to a level, from 0 to 1: from their heights (F, L) over both."""
+    return _nearer(_spread(over) + ROUGH * leg, _spread(heights))
 
 
 def _spread(heights: Array) -> float:

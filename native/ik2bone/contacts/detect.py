@@ -119,12 +119,17 @@ def detect(
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold at least one still frame, column by column."""
-    begins = slow.copy()
-    begins[1:] &= ~slow[:-1]
-    run = begins.ravel(order="F").cumsum().reshape(slow.shape, order="F")
+    run = _begins(slow).ravel(order="F").cumsum().reshape(slow.shape, order="F")
     entered = np.zeros(slow.size + 1, bool)
     entered[run[slow & still]] = True
     return slow & entered[run]
+
+
+def _begins(mask: Mask) -> Mask:
+    """Where runs of True begin in a mask (F, ...)."""
+    begins = mask.copy()
+    begins[1:] &= ~mask[:-1]
+    return begins
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
@@ -144,10 +149,12 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
-        paths = ((run, feet.paths[run.cells]) for run in part_stances(slow))
-        far = [run for run, path in paths if length_of(path - path[0]).max() > FAR]
-        if not far:
+        first = np.maximum.accumulate(np.where(_begins(slow), np.arange(feet.frames)[:, None, None], 0))
+        away = length_of(feet.paths - np.take_along_axis(feet.paths, first[..., None], axis=0))
+        gone = slow & (away > FAR)
+        if not gone.any():
             break
+        far = [run for run in part_stances(slow) if gone[run.cells].any()]
         limits = replace(limits, enter=0.5 * limits.enter, leave=0.5 * limits.leave)
         slower = _slower(feet, limits)
         for run in far:
@@ -176,7 +183,8 @@ def _lasting(feet: Feet, slow: Mask, limits: Limits) -> Mask:
             path = feet.paths[:, gap.leg, gap.part]
             lasting[gap.cells] = length_of(path[gap.end] - path[gap.start - 1]) < SAME_PLACE
     for run in part_stances(lasting):
-        cut = run.start == 0 or run.end == feet.frames
+        # `_frames` counts at least all but one of the run's frames.
+        cut = run.start == 0 or run.end == feet.frames or run.end - run.start > least + 1.0
         if not cut and _frames(feet.speeds[:, run.leg, run.part], run.start, run.end, limits.leave) < least:
             lasting[run.cells] = False
     return lasting

@@ -87,6 +87,9 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
     soon, (legs, starts, ends) = half_step(feet.fps), np.array(spells).T[:3]
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         time = np.count_nonzero(alone[spell.rows]) / feet.fps
+        if crest[i] or not LEAST_CONTACT - 1e-9 <= time < STEP:
+            carry[i] = time >= STEP
+            continue
         before = feet.lowest[max(spell.start - soon, 0) : spell.start + 1, spell.leg]
         after = feet.lowest[spell.end : spell.end + soon, spell.leg]
         # A foot that comes from below was lifted or is at the top of a jump. One that is put down comes from above.
@@ -98,5 +101,5 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
         later = np.where(others & (starts > spell.start), starts, feet.frames)
         following = after.min(initial=np.inf), heights[later.argmin()] if later.min() < feet.frames else np.inf
         climbs = (stood.any() or max(following) < np.inf) and min(following) >= height - SAME_PLACE
-        carry[i] = time >= (STEP if (lifted and not climbs) or crest[i] else LEAST_CONTACT - 1e-9)
+        carry[i] = climbs or not lifted
     return carry

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs
-from ..notes import Note, counted
+from ..notes import Note
 from ..rotations import dot, move_points
 from ..sole.measure import LIES, Sole, lying
 from .detect import detect
@@ -88,17 +88,16 @@ def separate_spots(clip: Clip, contacts: Mask) -> Mask:
     return separate
 
 
-def tell_hurried(feet: Contacts, held: Mask) -> tuple[Note, ...]:
-    """A note that counts stances that are not `held` (F, L, 2) on all wanted frames, because users added contacts to
-    them or to the one before or after.
+def hurried(feet: Contacts, held: Mask) -> Mask:
+    """The first frames (F, L) of stances that are not `held` (F, L, 2) on all wanted frames, because users added
+    contacts to them or to the one before or after.
     """
-    if not feet.added.any():
-        return ()
-    spans, lost = stances(feet.wanted), feet.wanted & ~held
+    begins, spans = np.zeros(held.shape[:2], bool), stances(feet.wanted) if feet.added.any() else []
     longer = {span for span in spans if feet.added[span.rows].any()}
     beside = {span for a, b in pairwise(spans) if a.leg == b.leg and longer & {a, b} for span in (a, b)}
-    shorter = sum(bool(lost[span.rows].any()) for span in longer | beside)
-    return tuple(counted("contacts_shortened", shorter))
+    for span in longer | beside:
+        begins[span.start, span.leg] = (feet.wanted & ~held)[span.rows].any()
+    return begins
 
 
 def _locked(standing: Mask, wanted: Mask, kept: Mask, marks: Marks, found: Mask) -> Contacts:

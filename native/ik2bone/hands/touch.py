@@ -44,7 +44,7 @@ RELEASE = 0.4
 
 def measure_limbs(clip: Clip) -> Sole:
     """The soles of feet by `measure_sole`. Hands have no soles: their palm is the point that touches."""
-    return by_limbs(clip.hands, lambda hands: _palms(clip.choose(hands)), lambda feet: measure_sole(clip.choose(feet)))
+    return by_limbs(clip.is_hand, lambda own: _palms(clip.choose(own)), lambda own: measure_sole(clip.choose(own)))
 
 
 def _palms(clip: Clip) -> Sole:
@@ -58,11 +58,11 @@ def _palms(clip: Clip) -> Sole:
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
     """The soles, with the palms of hands put on their skin if it is known, on the side that faces what they touch."""
-    if clip.skins is None or not clip.hands.any():
+    if clip.skins is None or not clip.is_hand.any():
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
-    for leg in np.flatnonzero(clip.hands & touches.any(axis=0)):
+    for leg in np.flatnonzero(clip.is_hand & touches.any(axis=0)):
         frames, size = touches[:, leg], clip.foot_units[leg]
         away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = _palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / size)
@@ -130,7 +130,8 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     anchors = [anchor for spans in limbs for anchor in _anchors(clip, sole, path, spans, ground, settings, within)]
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
-    return Held(contacts, contacts, cleared, free, np.ones(clip.legs, bool), bool((distance < within).any()))
+    near = bool((distance < within).any())
+    return Held(contacts, contacts, cleared, free, np.zeros_like(stands), np.ones(clip.legs, bool), near)
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -188,7 +189,7 @@ def _anchors(
     ways = path[:, leg], clip.ball[:, leg]
     points, origins = (np.array([standing_place(way, own) for own in rows]) for way in ways)
     axes = nearest_rotations(np.array([clip.foot[own, leg, :3, :3].mean(axis=0) for own in rows]))
-    soles_up = None if clip.hands[leg] else axes @ sole.up[leg]
+    soles_up = None if clip.is_hand[leg] else axes @ sole.up[leg]
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
     spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
     wide &= settings.use_slope
@@ -219,8 +220,8 @@ def _blend(clip: Clip, contacts: Mask, anchors: list[Anchor]) -> tuple[Targets, 
     targets = blend_targets(clip, hold, anchors, rides=False)
     ones = np.ones((*stands.shape, 1))
     near = fade(ones, stands, RELEASE * clip.fps, 0.0 * ones)[..., 0]
-    share = np.where(clip.hands, near, stands.any(axis=0).astype(float))
-    own = clip.ball + hold.shift
+    share = np.where(clip.is_hand, near, stands.any(axis=0).astype(float))
+    own = clip.ball + hold[0]
     turn = matrix_from_vector(share[..., None] * vector_from_matrix(targets.turn))
     ball = own + share[..., None] * (targets.ball - own)
     return replace(targets, ball=ball, turn=turn, rise=share * targets.rise), 1.0 - share
@@ -262,4 +263,4 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     ball = path + shift + einsum("flij,flj->fli", turn, clip.ball - path)
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
-    return Held(contacts, contacts, targets, free, np.zeros(clip.legs, bool), bool(found.any()))
+    return Held(contacts, contacts, targets, free, np.zeros_like(found), np.zeros(clip.legs, bool), bool(found.any()))

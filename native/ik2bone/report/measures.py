@@ -105,7 +105,7 @@ def _feet(plan: Plan) -> list[Data]:
     sole = plan.sole
     return [
         {
-            "limb": "hand" if plan.clip.hands[leg] else "foot",
+            "limb": "hand" if plan.clip.is_hand[leg] else "foot",
             "heel": sole.heel[leg].tolist(),
             "ball": sole.ball_joint[leg].tolist(),
             "sole": [p[leg].tolist() for p in ([sole.ball] if plan.touching[leg] else [sole.heel, sole.ball])],
@@ -180,7 +180,7 @@ def _changes(before: Clip, clip: Clip, plan: Plan, allowed: float) -> dict[str, 
     """
     miss = length_of(clip.ankle - plan.targets.ankle)
     bent = [knee_angle(side) for side in (before, clip)]
-    straighter = [angles[:, ~clip.hands].min(axis=1, initial=180.0) for angles in bent]
+    straighter = [angles[:, ~clip.is_hand].min(axis=1, initial=180.0) for angles in bent]
     return {
         "short": np.where(miss > allowed * clip.leg, miss, 0.0),
         "knee_pop": pop(bent[0][..., None], bent[1][..., None], clip.fps),

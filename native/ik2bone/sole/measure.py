@@ -154,10 +154,10 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], source: tuple[str, ...]) -> S
 
 def with_own_floor(clip: Clip, sole: Sole) -> Sole:
     """Soles measured from another clip of the same limbs, with the floor under the feet of this clip."""
-    if clip.hands.all():
+    if clip.is_hand.all():
         return replace(sole, floor=clip.floors[0])
-    feet = clip.choose(~clip.hands)
-    return replace(sole, floor=_floor_under(feet, sole.choose(~clip.hands), _contacts(feet)[1][..., 1]))
+    feet = clip.choose(~clip.is_hand)
+    return replace(sole, floor=_floor_under(feet, sole.choose(~clip.is_hand), _contacts(feet)[1][..., 1]))
 
 
 def lying(clip: Clip, sole: Sole) -> Mask:
@@ -172,7 +172,7 @@ def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
     """Notes about soles of the feet that were `asked` for (L,): those by proportion, and those for which no skin
     counted.
     """
-    feet = np.flatnonzero(~clip.hands & asked)
+    feet = np.flatnonzero(~clip.is_hand & asked)
     notes = [Note("sole_by_proportion")] if any(sole.source[leg] == "proportion" for leg in feet) else []
     skins = [(clip.skins[leg], sole.source[leg]) for leg in feet] if clip.skins else []
     doubted = sum(len(skin.foot) + len(skin.toe) > 0 and source != "mesh" for skin, source in skins)

@@ -18,11 +18,12 @@ from ..curves import smoothstep
 from ..ground.query import Ground, ask
 from ..notes import Note
 from ..rotations import einsum, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
-from .lock import Hold
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
+# The arrays of `Targets` and of `Held` that have a row for each frame and limb.
 BY_LEG = ("ball", "turn", "to_ankle", "rise", "level", "sink")
+HELD_BY_LEG = ("contacts", "resting", "free", "hurried")
 
 
 @dataclass(frozen=True)
@@ -150,15 +151,17 @@ class Held:
 
     `contacts` (F, L, 2) are those of heels and balls; hands, and feet that only touch, have only the second. `resting`
     (F, L, 2) are the contacts without the frames on which the clip itself rolls the foot off its heel. `free` (F, L),
-    from 0 to 1, is the share in which a limb goes along with the hips instead of holding on to a surface. `locked` (L,)
-    tells whether the contacts of a limb hold an anchor, `grounded` whether any limb is near a surface. `told` are notes
-    for the user.
+    from 0 to 1, is the share in which a limb goes along with the hips instead of holding on to a surface. `hurried`
+    (F, L) are the first frames of stances that are shorter because of contacts that users added. `locked` (L,) tells
+    whether the contacts of a limb hold an anchor, `grounded` whether any limb is near a surface. `told` are notes for
+    the user.
     """
 
     contacts: Mask
     resting: Mask
     targets: Targets
     free: Array
+    hurried: Mask
     locked: Mask
     grounded: bool
     told: tuple[Note, ...] = ()
@@ -172,13 +175,17 @@ class Held:
         """The same for some limbs (L,)."""
         if limbs.all():
             return self
-        rows = {name: getattr(self, name)[:, limbs] for name in ("contacts", "resting", "free")}
+        rows = {name: getattr(self, name)[:, limbs] for name in HELD_BY_LEG}
         return replace(self, **rows, targets=self.targets.choose(limbs), locked=self.locked[limbs])
+
+    def cut(self, frames: slice) -> Held:
+        """The same on some frames [start, stop)."""
+        rows = {name: getattr(self, name)[frames] for name in HELD_BY_LEG}
+        return replace(self, **rows, targets=self.targets.cut(frames.start, frames.stop))
 
     def beside(self, other: Held, limbs: Mask) -> Held:
         """These limbs, with those of `other` put in for the mask `limbs` (L,)."""
-        names = ("contacts", "resting", "free")
-        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in names}
+        rows = {name: put_in(getattr(self, name), getattr(other, name), limbs) for name in HELD_BY_LEG}
         locked = put_in(self.locked, other.locked, limbs, 0)
         targets, grounded = self.targets.beside(other.targets, limbs), self.grounded or other.grounded
         return Held(**rows, targets=targets, locked=locked, grounded=grounded, told=self.told + other.told)
@@ -194,22 +201,23 @@ def places_of(anchors: list[Anchor]) -> dict[Stance, Array]:
     return {anchor.stance: anchor.origin for anchor in anchors if anchor.part != "swing"}
 
 
-def blend_targets(clip: Clip, hold: Hold, anchors: list[Anchor], rides: bool) -> Targets:
+def blend_targets(clip: Clip, hold: tuple[Array, Array], anchors: list[Anchor], rides: bool) -> Targets:
     """Return the targets of all frames: an anchor places its foot during its stance, and a swing blends the placements
-    of the anchors before and after it. If the figure `rides`, it is carried as far as its anchors are.
+    of the anchors before and after it. `hold` are the results of `hold_feet`. If the figure `rides`, it is carried as
+    far as its anchors are.
     """
-    ride = ride_of(anchors, clip.frames, rides)
+    (shift, held_turn), ride = hold, ride_of(anchors, clip.frames, rides)
     ball = clip.ball + ride[:, None]
     turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
     rise, level = np.zeros(ball.shape[:2]), ball @ clip.up
     if anchors:
         legs, index, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
-        turns, *rest = _placed(clip, clip.ball + hold.shift, anchors, legs, index)
+        turns, *rest = _placed(clip, clip.ball + shift, anchors, legs, index)
         way = vector_from_matrix(np.swapaxes(turns[0], -1, -2) @ turns[1])
         turn[:, legs] = turns[0] @ matrix_from_vector(share[..., None] * way)
         ball[:, legs], rise[:, legs], level[:, legs] = (start + (share.T * (end - start).T).T for start, end in rest)
         rise[:, legs] -= (ride @ clip.up)[:, None]
-    turn = turn @ matrix_from_vector(hold.turn)
+    turn = turn @ matrix_from_vector(held_turn)
     sink = np.full(rise.shape, np.inf)
     return Targets(ball, turn, clip.ankle - clip.ball, rise, level, sink, ride, tuple(anchors))
 

@@ -47,7 +47,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
     rise = np.where(found, (hits - below) @ clip.up + height, 0.0)
     soles_up, low = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
-    tilts = settings.use_slope and not lie_along(soles_up[low], normals[low], clip.up, keep)
+    tilts = settings.use_slope * (1.0 - lie_along(soles_up[low], normals[low], clip.up, keep))
     normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Foot lock in the clip's own space: it removes the sliding and trembling of standing feet."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import Array, Mask
@@ -19,16 +17,6 @@ FADE = 0.2
 LARGEST_TURN = np.radians(1.0)
 
 
-@dataclass(frozen=True)
-class Hold:
-    """The changes that keep a clip's standing feet in place: `shift` (F, L, 3) moves each ball, `turn` (F, L, 3) is a
-    rotation vector about the ball, multiplied on the left of the foot's orientation.
-    """
-
-    shift: Array
-    turn: Array
-
-
 def hold_feet(
     clip: Clip,
     heel: Array,
@@ -37,8 +25,9 @@ def hold_feet(
     firm: Mask,
     added: Mask,
     ball_height: Array,
-) -> Hold:
-    """Hold standing points in place, and join the holds with matching velocity where nothing stands.
+) -> tuple[Array, Array]:
+    """How to hold standing points in place: shifts (F, L, 3) of the balls, and rotation vectors (F, L, 3) of the feet
+    about their balls, multiplied on the left. Where nothing stands, they are joined with matching velocity.
 
     While the ball stands (`contacts` (F, L, 2)), it is held at its place (3,) of the stance. While the `heel` (F, L, 3)
     stands with it, the foot keeps its mean direction. While only the heel stands, it is held where the frames of the
@@ -69,7 +58,7 @@ def hold_feet(
                 own = steps[by][span.start : span.end - 1, span.leg][max(start - more, 0) : end + more - 1]
                 # Points of animators and formulas rest: their speed at the ends belongs to the swings around.
                 slides[rows][start:end] *= len(own) > 0 and quantile(own, 0.5) >= REST * clip.leg / clip.fps
-    return Hold(fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn)
+    return fade(shift, known, FADE * clip.fps, -slides / clip.fps), turn
 
 
 def _hold_direction(

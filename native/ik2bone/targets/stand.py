@@ -9,7 +9,7 @@ from ..anchors.choose import find_anchors
 from ..anchors.lying import as_on_level
 from ..arrays import Mask
 from ..clip import Clip
-from ..contacts.standing import Contacts, feet_that_stand, tell_hurried
+from ..contacts.standing import Contacts, feet_that_stand, hurried
 from ..contacts.steady import steady_feet
 from ..ground.query import Ground
 from ..rotations import level_part, move_points
@@ -25,23 +25,22 @@ from .swing import lift_swings
 def stand(clip: Clip, sole: Sole, ground: Ground, settings: Settings, rides: bool) -> Held:
     """Return when feet stand on their soles, and their targets."""
     steady, still = steady_feet(clip)
-    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
     # Contacts of a clip that keeps to the ground already are found by heights over the ground.
     level = as_on_level(steady, ground)
     floor = sole if level is steady else replace(sole, floor=clip.floors[0])
+    mode = "ALWAYS" if settings.always(clip.frames) else settings.contacts
     feet = feet_that_stand(level, floor, mode, settings.marks)
     if feet.locked:
         targets, contacts, resting = locked_targets(steady, sole, feet, ground, settings, rides)
         grounded = any(anchor.found for anchor in targets.anchors)
     else:
-        follow = lay_on_ground if mode == "ALWAYS" else follow_ground
+        follow = lay_on_ground if settings.always(clip.frames) else follow_ground
         targets, grounded = follow(steady, sole, ground, settings)
         contacts = resting = feet.standing
     if steady is not clip:
         targets = replace(targets, turn=targets.turn @ still, to_ankle=clip.ankle - clip.ball)
     free, locked = np.zeros(contacts.shape[:2]), np.full(clip.legs, feet.locked)
-    notes = feet.notes + tell_hurried(feet, contacts)
-    return Held(contacts, resting, targets, free, locked, grounded, notes)
+    return Held(contacts, resting, targets, free, hurried(feet, contacts), locked, grounded, feet.notes)
 
 
 def locked_targets(
