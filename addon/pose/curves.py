@@ -14,7 +14,7 @@ import numpy as np
 from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
 from bpy.utils import escape_identifier
 from ik2bone.arrays import Array, Mask
-from ik2bone.rotations import inverse_of
+from ik2bone.rotations import dot, inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
@@ -180,7 +180,7 @@ class Channels:
         for mode in set(self.modes):
             rows = [row for row, own in enumerate(self.modes) if own == mode]
             found[rows] = rotations.to_quaternions(mode, np.stack([turns[row] for row in rows]))
-        found[~found.any(axis=2)] = HALF_TURN
+        found[dot(found, found) == 0.0] = HALF_TURN
         return found
 
 

@@ -379,7 +379,7 @@ def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
         span["bone"], row = task.body.limbs[span["leg"]].foot, span["start"] - int(task.whole[0])
-        span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
+        span["local"] = surfaces.local(span["support"], span["anchor"], row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
 
