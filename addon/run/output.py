@@ -97,7 +97,7 @@ class Output(ABC):
 
     def sample(self) -> Stages[Sample]:
         """Sample the source over the whole action, and keep the sample for the next run."""
-        return sampling(*self.task.subject, self.task.whole.tolist(), keep=True)
+        return sampling(self.task.subject, self.task.whole.tolist(), keep=True)
 
     def marks(self) -> Marks | None:
         """The edited contacts; None without any."""

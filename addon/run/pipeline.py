@@ -337,7 +337,7 @@ def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stag
     """
     after = yield from part_of(task.sample(before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
-    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
+    seen = yield from part_of(proven(after, task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
     if seen is not after:
         made = yield from part_of(_measure(task, plan, marks, seen.clip), 1.0, 1.0)
     return seen.clip, *made

@@ -26,7 +26,7 @@ def sampled(bpy, walker, slope, addon):
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
         before = [id(value) for value, _ in addon("pose.sample").kept.values()]
-        given = bpy.data.objects["Walker"], limbs, hips, list(frames)
+        given = addon("pose.sample").Subject(bpy.data.objects["Walker"], limbs, hips), list(frames)
         found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
@@ -293,10 +293,11 @@ def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_s
 
 def test_a_sample_after_keying_is_what_it_is_without_the_one_before(bpy, walker, slope, addon):
     stages, sample = addon("stages"), addon("pose.sample")
-    given = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips", list(FRAMES)
-    before = sample.sample(*given)
+    of = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips"
+    before = sample.sample(*of, FRAMES)
     plant(bpy)
-    after, anew = stages.finish(sample.sampling(*given, before=before)), sample.sample(*given)
+    after = stages.finish(sample.sampling(sample.Subject(*of), list(FRAMES), before=before))
+    anew = sample.sample(*of, FRAMES)
     assert not np.array_equal(after.clip.ball, before.clip.ball)
     for name, row in _arrays(anew.clip).items():
         exact = 1e-5 * anew.clip.leg if name == "tip" else 0.0
