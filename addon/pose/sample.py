@@ -27,7 +27,7 @@ from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .clip import clip_again, clip_of
-from .evaluate import Poses, read_poses, read_rest, stepping
+from .evaluate import Poses, read_poses, rest_of, stepping
 from .evaluate import present as present_pose
 
 # A bone is flat, without an inverse, if the volume of its axes over the cube of their size is below this: ten times
@@ -168,11 +168,8 @@ def sampling(
 def _told(subject: Subject, frames: Sequence[int], channels: curves.Channels) -> Hashable:
     """The key of a kept sample: all data that it is made from."""
     armature, render = subject.armature, bpy.context.scene.render
-    bones = armature.data.bones
-    rest = [read_rest(armature, bones.keys(), name, size) for name, size in (("matrix_local", 16), ("length", 1))]
-    tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
-    of = np.array(armature.matrix_world, float), subject.limbs, subject.hips
-    return values_of((channels, rest, tree, *of, np.array(frames), render.fps, render.fps_base))
+    of = rest_of(armature), np.array(armature.matrix_world, float), subject.limbs, subject.hips
+    return values_of((channels, *of, np.array(frames), render.fps, render.fps_base))
 
 
 def proven(found: Sample, subject: Subject, worst: Sequence[int] | None = None) -> Stages[Sample]:
