@@ -326,7 +326,8 @@ def players(assignment: Assignment) -> list[Object]:
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:
     """The names of NLA strips that play the action, without the strips of `players`."""
     own = [strip_of(player) for player in players]
-    found = (strip for ob in bpy.data.objects for strip in strips(ob) if strip.action == action)
+    animated = (ob for ob in bpy.data.objects if ob.animation_data)
+    found = (strip for ob in animated for strip in strips(ob) if strip.action == action)
     return [strip.name for strip in found if strip not in own]
 
 

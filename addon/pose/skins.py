@@ -46,8 +46,7 @@ def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
 
     In private scenes every mesh is new, so updates there do not count.
     """
-    is_private = depsgraph.scene.name.startswith(PRIVATE)
-    if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+    if depsgraph.id_type_updated("MESH") and not depsgraph.scene.name.startswith(PRIVATE):
         kept.clear()
 
 
@@ -134,8 +133,9 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
 
 def _bodies(armature: Object) -> list[Object]:
     """The meshes of all scenes that the armature deforms or carries, except shapes of its bones."""
-    shown = set().union(*(scene.objects for scene in bpy.data.scenes)) - bone_shapes_of(armature)
-    return [ob for ob in bpy.data.objects if ob.type == "MESH" and ob in shown and _is_body(ob, armature)]
+    found = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature)]
+    shown = set().union(*(scene.objects for scene in bpy.data.scenes if found)) - bone_shapes_of(armature)
+    return [ob for ob in found if ob in shown]
 
 
 def _is_body(ob: Object, armature: Object) -> bool:
