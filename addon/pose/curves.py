@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Poses of bones in bulk: world matrices over all frames from F-curves, where nothing else moves the bones."""
 
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 
 import bpy
@@ -24,8 +22,6 @@ from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
 
-# The bone, with its quotes escaped, and the property in a data path.
-BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
 # The delta transforms that change nothing.
 NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -80,13 +76,13 @@ def _reached_by_ik(armature: Object, names: set[str]) -> bool:
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
     """Whether all F-curves of the bones are of channels or custom properties, and no driver is on them."""
     drivers = armature.animation_data.drivers if armature.animation_data else ()
-    parts = {path: _parts(path) for path, _ in curves.listed}
+    parts = {path: actions.parts_of(path) for path, _ in curves.listed}
     own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
     return (
         not any(path.startswith("pose") for path, (bone, _) in parts.items() if bone is None)
         and TRANSFORMS.keys() >= set(own.values())
         and all(_is_heard(curve) for (path, _), curve in curves.listed.items() if path in own)
-        and not any(_bone_of(driver.data_path) in names for driver in drivers)
+        and not any(actions.parts_of(driver.data_path)[0] in names for driver in drivers)
     )
 
 
@@ -112,23 +108,12 @@ def _goes_by_curves(ob: Object) -> bool:
     )
 
 
-def _bone_of(path: str) -> str | None:
-    return _parts(path)[0]
-
-
-@lru_cache(maxsize=10_000)
-def _parts(path: str) -> tuple[str | None, str | None]:
-    """The bone, with its quotes escaped, and the property in a data path; None for what is missing."""
-    match = BONE_PATH.match(path)
-    return (match[1], match[2]) if match else (None, None)
-
-
 def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[None]:
     """Make the armature play within the context only the curves that move these bones and the object: Blender evaluates
     all others on every frame, too.
     """
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-    return actions.muting(actions.assigned(armature).curves, lambda path: _bone_of(path) not in bones)
+    return actions.muting(actions.assigned(armature).curves, lambda path: actions.parts_of(path)[0] not in bones)
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:

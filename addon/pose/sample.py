@@ -125,11 +125,9 @@ class Subject:
         return tuple(dict.fromkeys((switch.bone, switch.constraint) for switch in found))
 
 
-def sample(
-    armature: Object, limbs: Iterable[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
-) -> Sample:
+def sample(armature: Object, limbs: Iterable[Limb], hips: str | None, frames: Sequence[int]) -> Sample:
     """The sample of the played action on whole frames of the scene, in ascending order; see `sampling`."""
-    return finish(sampling(Subject(armature, tuple(limbs), hips), frames, present=present))
+    return finish(sampling(Subject(armature, tuple(limbs), hips), frames))
 
 
 def sampling(

@@ -141,7 +141,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
         on_success(undo, layers.remove, output.layer)
     yield Progress("finding limbs", 0.0)
     task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
-    before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    before = output.before = yield from part_of(task.sample(keep=True), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
@@ -335,7 +335,7 @@ def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stag
 
     The clip is compared with Blender's evaluation on some frames, among them the worst ones of the figures.
     """
-    after = yield from part_of(task.sample(before), 0.0, 0.5)
+    after = yield from part_of(task.sample(before=before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
     seen = yield from part_of(proven(after, task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
     if seen is not after:

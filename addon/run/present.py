@@ -50,9 +50,6 @@ class PresentPose(Output):
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
-    def sample(self) -> Stages[Sample]:
-        return self.task.sample()
-
     def marks(self) -> None:
         """Return None: in a single pose all feet stand."""
 

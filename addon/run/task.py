@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -99,9 +100,9 @@ class Task:
         """What is sampled."""
         return Subject(self.armature, self.body.planned, self.body.hips)
 
-    def sample(self, before: Sample | None = None) -> Stages[Sample]:
-        """Sample the whole action as the armature plays it; with `before`, without a comparison with Blender."""
-        return sampling(self.subject, self.whole.tolist(), present=self.present, before=before)
+    def sample(self, **options: Any) -> Stages[Sample]:
+        """Sample the whole action as the armature plays it, or the present pose, with options of `sampling`."""
+        return sampling(self.subject, self.whole.tolist(), present=self.present, **options)
 
 
 def action_bounds(assignment: actions.Assignment) -> Bounds:
