@@ -21,6 +21,7 @@ from ..keys.keyframes import Frames
 from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
+from .skins import forget_edited
 
 # The delta transforms that change nothing.
 NO_DELTAS = {
@@ -62,9 +63,8 @@ def _is_animated(data: AnimData | None) -> bool:
 
 def _time_is_plain() -> bool:
     render, handlers = bpy.context.scene.render, bpy.app.handlers
-    return render.frame_map_old == render.frame_map_new and not (
-        handlers.frame_change_pre or handlers.frame_change_post
-    )
+    called = {*handlers.frame_change_pre, *handlers.frame_change_post} - {forget_edited}
+    return render.frame_map_old == render.frame_map_new and not called
 
 
 def _reached_by_ik(armature: Object, names: set[str]) -> bool:

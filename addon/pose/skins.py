@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import depsgraph_update_post, persistent
+from bpy.app.handlers import depsgraph_update_post, frame_change_post, persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
@@ -50,7 +50,8 @@ def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
         kept.clear()
 
 
-HANDLERS = [(depsgraph_update_post, forget_edited)]
+# An edit may be evaluated together with a change of frame.
+HANDLERS = [(handlers, forget_edited) for handlers in (depsgraph_update_post, frame_change_post)]
 
 
 @dataclass(frozen=True)
@@ -91,8 +92,9 @@ def _made(body: Object) -> tuple[Any, ...]:
     """What a skin takes from a mesh, besides the mesh itself and its weights."""
     modifiers = repr(list(map(properties_of, body.modifiers)))
     matrices = [body.matrix_basis, body.matrix_parent_inverse] if body.parent else [body.matrix_world]
-    carried = body.data.name_full, body.parent_type, body.parent_bone, np.array(matrices, float)
-    return *carried, tuple(body.vertex_groups.keys()), modifiers
+    carried = body.parent_type, body.parent_bone, np.array(matrices, float)
+    shape = body.data.name_full, body.show_only_shape_key and body.active_shape_key_index
+    return *carried, *shape, tuple(body.vertex_groups.keys()), modifiers
 
 
 def _tells_edits(body: Object, armature: Object) -> bool:

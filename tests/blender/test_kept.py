@@ -164,7 +164,7 @@ def test_a_sample_is_kept_over_what_it_does_not_depend_on(bpy, walker, sampled):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_sample_is_made_anew_after_a_change(bpy, walker, sampled, addon, change):
-    first, _ = sampled()
+    first, handlers = sampled()[0], list(bpy.app.handlers.frame_change_post)
     assert sampled()[1]
     change(bpy, walker)
     bpy.context.view_layer.update()
@@ -176,7 +176,7 @@ def test_a_sample_is_made_anew_after_a_change(bpy, walker, sampled, addon, chang
         np.testing.assert_array_equal(getattr(second.clip, name), row, err_msg=name)
     differs = [name for name, row in _arrays(anew.clip).items() if not np.array_equal(getattr(first.clip, name), row)]
     assert differs or anew.clip.fps != first.clip.fps
-    bpy.app.handlers.frame_change_post.clear()
+    bpy.app.handlers.frame_change_post[:] = handlers
 
 
 @pytest.mark.parametrize("given", [{"frames": range(1, 60)}, {"hips": None}])

@@ -144,6 +144,14 @@ def test_skins_are_found_anew_after_a_change(bpy, walker, skinned, addon, change
     assert _points_of(second) == _points_of(anew) != _points_of(first)
 
 
+@pytest.mark.parametrize("change", [_add_weight, _move_boot_vertex])
+def test_skins_are_found_anew_where_an_edit_comes_with_another_frame(bpy, walker, skinned, change):
+    first, _ = skinned()
+    change(bpy, walker)
+    bpy.context.scene.frame_set(33)
+    assert _points_of(skinned()[0]) != _points_of(first)
+
+
 def test_skins_are_found_anew_where_weights_were_edited_while_hidden(bpy, skinned):
     first, _ = skinned()
     _boot(bpy).hide_set(True)
