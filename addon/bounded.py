@@ -2,8 +2,8 @@
 """Caches that keep results of one run for the next one, each within a bound on its size.
 
 The caches hold no data of Blender's, because undo and loading a file replace that. The key of a sample, skin or mesh is
-the content that it was made from, so that no result is stale. There are two exceptions: edits of skin weights are
-reported by Blender, and the package itself compares the inputs of plans.
+the content that it was made from, so that no result is stale. There are two exceptions: edits of a character's meshes
+are reported by Blender, and the package itself compares the inputs of plans.
 """
 
 from __future__ import annotations

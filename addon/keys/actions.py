@@ -23,8 +23,8 @@ SOURCE, LAYER = "ik2bone_source", "ik2bone_layer"
 PUSHED = "PUSHED"
 
 
-# The bone in a data path; quotes and backslashes in its name are escaped.
-BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]')
+# The bone and its property in a data path; quotes and backslashes in the bone's name are escaped.
+BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.(.*)|\[.*)$')
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Curves:
 
     def bones(self) -> set[str]:
         """The names of animated bones, including names of bones that the object does not have."""
-        return {bone for bone in map(_bone_in, {curve.data_path for curve in self}) if bone is not None}
+        found = {parts_of(curve.data_path)[0] for curve in self} - {None}
+        return set(map(unescape_identifier, found))
 
     def span(self) -> tuple[float, float] | None:
         """The first and last keyed frame of all curves; None without keys."""
@@ -97,10 +98,10 @@ class Curves:
 
 
 @lru_cache(maxsize=10_000)
-def _bone_in(path: str) -> str | None:
-    """The bone in a data path, or None."""
+def parts_of(path: str) -> tuple[str | None, str | None]:
+    """The bone, with its quotes escaped, and the property in a data path; None for what is missing."""
     match = BONE.match(path)
-    return unescape_identifier(match[1]) if match else None
+    return (match[1], match[2]) if match else (None, None)
 
 
 def assigned(ob: Object) -> Assignment:
@@ -326,7 +327,8 @@ def players(assignment: Assignment) -> list[Object]:
 def strips_of(action: Action, players: Iterable[Object] = ()) -> list[str]:
     """The names of NLA strips that play the action, without the strips of `players`."""
     own = [strip_of(player) for player in players]
-    found = (strip for ob in bpy.data.objects for strip in strips(ob) if strip.action == action)
+    animated = (ob for ob in bpy.data.objects if ob.animation_data)
+    found = (strip for ob in animated for strip in strips(ob) if strip.action == action)
     return [strip.name for strip in found if strip not in own]
 
 

@@ -140,7 +140,7 @@ def count_handmade(curves: Curves, source: Curves, frames: Frames, paths: Iterab
         original = source.find(curve.data_path, curve.array_index)
         found[curve.data_path].append(find_handmade(curve, original, frames))
     rows = (map(np.concatenate, zip(*row, strict=True)) for row in found.values() if row)
-    return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows)
+    return sum(len(made) + int(np.isin(copies, made).sum()) for made, copies in rows if len(made))
 
 
 def write(curves: Curves, channel: Channel, frames: Frames, bounds: tuple[int, int]) -> None:

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Poses of bones in bulk: world matrices over all frames from F-curves, where nothing else moves the bones."""
 
-import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
 
 import bpy
@@ -14,7 +12,7 @@ import numpy as np
 from bpy.types import AnimData, Bone, FCurve, Object, PoseBone
 from bpy.utils import escape_identifier
 from ik2bone.arrays import Array, Mask
-from ik2bone.rotations import inverse_of
+from ik2bone.rotations import dot, inverse_of
 from numpy.typing import NDArray
 
 from ..keys import actions, channels, rotations
@@ -23,9 +21,8 @@ from ..keys.keyframes import Frames
 from ..rig.checks import SOLVING, chain_of
 from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
+from .skins import forget_edited
 
-# The bone, with its quotes escaped, and the property in a data path.
-BONE_PATH = re.compile(actions.BONE.pattern + r"(?:\.(.*)|\[.*)$")
 # The delta transforms that change nothing.
 NO_DELTAS = {
     "delta_location": (0.0, 0.0, 0.0),
@@ -66,9 +63,8 @@ def _is_animated(data: AnimData | None) -> bool:
 
 def _time_is_plain() -> bool:
     render, handlers = bpy.context.scene.render, bpy.app.handlers
-    return render.frame_map_old == render.frame_map_new and not (
-        handlers.frame_change_pre or handlers.frame_change_post
-    )
+    called = {*handlers.frame_change_pre, *handlers.frame_change_post} - {forget_edited}
+    return render.frame_map_old == render.frame_map_new and not called
 
 
 def _reached_by_ik(armature: Object, names: set[str]) -> bool:
@@ -80,13 +76,13 @@ def _reached_by_ik(armature: Object, names: set[str]) -> bool:
 def _paths_are_plain(armature: Object, curves: actions.Curves, names: set[str]) -> bool:
     """Whether all F-curves of the bones are of channels or custom properties, and no driver is on them."""
     drivers = armature.animation_data.drivers if armature.animation_data else ()
-    parts = {path: _parts(path) for path, _ in curves.listed}
+    parts = {path: actions.parts_of(path) for path, _ in curves.listed}
     own = {path: channel for path, (bone, channel) in parts.items() if bone in names and channel is not None}
     return (
         not any(path.startswith("pose") for path, (bone, _) in parts.items() if bone is None)
         and TRANSFORMS.keys() >= set(own.values())
         and all(_is_heard(curve) for (path, _), curve in curves.listed.items() if path in own)
-        and not any(_bone_of(driver.data_path) in names for driver in drivers)
+        and not any(actions.parts_of(driver.data_path)[0] in names for driver in drivers)
     )
 
 
@@ -112,23 +108,12 @@ def _goes_by_curves(ob: Object) -> bool:
     )
 
 
-def _bone_of(path: str) -> str | None:
-    return _parts(path)[0]
-
-
-@lru_cache(maxsize=10_000)
-def _parts(path: str) -> tuple[str | None, str | None]:
-    """The bone, with its quotes escaped, and the property in a data path; None for what is missing."""
-    match = BONE_PATH.match(path)
-    return (match[1], match[2]) if match else (None, None)
-
-
 def playing_alone(armature: Object, names: Sequence[str]) -> AbstractContextManager[None]:
     """Make the armature play within the context only the curves that move these bones and the object: Blender evaluates
     all others on every frame, too.
     """
     bones = {escape_identifier(bone.name) for bone in _with_ancestors(armature, names)} | {None}
-    return actions.muting(actions.assigned(armature).curves, lambda path: _bone_of(path) not in bones)
+    return actions.muting(actions.assigned(armature).curves, lambda path: actions.parts_of(path)[0] not in bones)
 
 
 def _with_ancestors(armature: Object, names: Sequence[str]) -> list[PoseBone]:
@@ -180,7 +165,7 @@ class Channels:
         for mode in set(self.modes):
             rows = [row for row, own in enumerate(self.modes) if own == mode]
             found[rows] = rotations.to_quaternions(mode, np.stack([turns[row] for row in rows]))
-        found[~found.any(axis=2)] = HALF_TURN
+        found[dot(found, found) == 0.0] = HALF_TURN
         return found
 
 

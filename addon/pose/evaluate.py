@@ -293,3 +293,10 @@ def read_rest(armature: Object, names: Iterable[str], name: str, size: int) -> A
     bones.foreach_get(name, flat)
     rows = {bone: row for row, bone in enumerate(bones.keys())}
     return flat.reshape(-1, size)[[rows[bone] for bone in names]].astype(float)
+
+
+def rest_of(armature: Object) -> tuple[str, list[Array]]:
+    """The rest pose as data: names, parents and parenting of the bones, and their matrices and lengths."""
+    bones = armature.data.bones
+    tree = repr([(bone.name, bone.parent and bone.parent.name, bone.use_relative_parent) for bone in bones])
+    return tree, [read_rest(armature, bones.keys(), name, size) for name, size in (("matrix_local", 16), ("length", 1))]

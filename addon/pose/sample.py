@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -26,7 +27,7 @@ from ..rig.limb import Limb
 from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .clip import clip_again, clip_of
-from .evaluate import Poses, read_poses, read_rest, stepping
+from .evaluate import Poses, read_poses, rest_of, stepping
 from .evaluate import present as present_pose
 
 # A bone is flat, without an inverse, if the volume of its axes over the cube of their size is below this: ten times
@@ -92,17 +93,45 @@ class Sample:
 kept: Bounded[Sample] = Bounded(FRAMES)
 
 
-def sample(
-    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], *, present: bool = False
-) -> Sample:
+@dataclass(frozen=True)
+class Subject:
+    """What is sampled: limbs of an armature, and the bone that moves the hips, or None."""
+
+    armature: Object
+    limbs: tuple[Limb, ...]
+    hips: str | None
+
+    @cached_property
+    def moved(self) -> list[str]:
+        """The bones whose location is keyed: loose feet, controls and the hips."""
+        moved = [limb.foot for limb in self.limbs if limb.loose]
+        moved += [control.bone for limb in self.limbs for control in limb.controls if control.moves]
+        return moved + ([] if self.hips is None else [self.hips])
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The bones of limbs and controls, the hips, and the parents of bones that are moved."""
+        controls = [control for limb in self.limbs for control in limb.controls]
+        led = [control.bone for control in controls if control.part == "knee"]
+        bones = self.armature.data.bones
+        above = [bones[name].parent.name for name in (*self.moved, *led) if bones[name].parent]
+        shown = [name for control in controls for name in (control.bone, control.goal) if name]
+        return list(dict.fromkeys([*(name for limb in self.limbs for name in limb.bones), *shown, *self.moved, *above]))
+
+    @property
+    def switches(self) -> tuple[tuple[str, str], ...]:
+        """The constraints that switch between controls, by bone and name."""
+        found = (control.switch for limb in self.limbs for control in limb.controls if control.switch)
+        return tuple(dict.fromkeys((switch.bone, switch.constraint) for switch in found))
+
+
+def sample(armature: Object, limbs: Iterable[Limb], hips: str | None, frames: Sequence[int]) -> Sample:
     """The sample of the played action on whole frames of the scene, in ascending order; see `sampling`."""
-    return finish(sampling(armature, limbs, hips, frames, present=present))
+    return finish(sampling(Subject(armature, tuple(limbs), hips), frames))
 
 
 def sampling(
-    armature: Object,
-    limbs: Sequence[Limb],
-    hips: str | None,
+    subject: Subject,
     frames: Sequence[int],
     *,
     present: bool = False,
@@ -116,38 +145,32 @@ def sampling(
     stands in the scene, including channels set by hand; `frames` is the current frame alone then. With `keep` a sample
     from F-curves is kept, and a kept sample of the same data is returned.
     """
-    names = _bone_names(armature, limbs, hips)
-    played = actions.assigned(armature).curves
-    if present or len(frames) <= FEW or not curves.tell_all(armature, names, played):
-        return (yield from _stepped(armature, limbs, hips, frames, present))
-    channels = yield from part_of(curves.read(armature, names, frames, played), 0.0, 0.4)
-    told = _told(armature, limbs, hips, frames, channels) if keep else None
+    of = subject.armature, subject.names
+    played = actions.assigned(subject.armature).curves
+    if present or len(frames) <= FEW or not curves.tell_all(*of, played):
+        return (yield from _stepped(subject, frames, present))
+    channels = yield from part_of(curves.read(*of, frames, played), 0.0, 0.4)
+    told = _told(subject, frames, channels) if keep else None
     if keep and (same := kept.find(told)) is not None:
         return same
     yield Progress("measuring limbs", 0.4)
     poses = channels.poses
     if _are_broken(poses).any() or _are_flat(poses).any():
-        return (yield from part_of(_stepped(armature, limbs, hips, frames), 0.4, 1.0))
-    found = _sample(armature, limbs, hips, frames, poses, before and before.clip)
+        return (yield from part_of(_stepped(subject, frames), 0.4, 1.0))
+    found = _sample(subject, frames, poses, before and before.clip)
     found = replace(found, in_bulk=True, channels=channels.values)
-    seen = found if before else (yield from part_of(proven(found, armature, limbs, hips), 0.4, 1.0))
+    seen = found if before else (yield from part_of(proven(found, subject), 0.4, 1.0))
     return kept.put(told, found, len(frames)) if keep and seen is found else seen
 
 
-def _told(
-    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], channels: curves.Channels
-) -> Hashable:
+def _told(subject: Subject, frames: Sequence[int], channels: curves.Channels) -> Hashable:
     """The key of a kept sample: all data that it is made from."""
-    bones, render = armature.data.bones, bpy.context.scene.render
-    rest = [read_rest(armature, bones.keys(), name, size) for name, size in (("matrix_local", 16), ("length", 1))]
-    tree = repr([(bone.name, bone.parent and bone.parent.name) for bone in bones])
-    world = np.array(armature.matrix_world, float)
-    return values_of((channels, rest, tree, world, tuple(limbs), hips, np.array(frames), render.fps, render.fps_base))
+    armature, render = subject.armature, bpy.context.scene.render
+    of = rest_of(armature), np.array(armature.matrix_world, float), subject.limbs, subject.hips
+    return values_of((channels, *of, np.array(frames), render.fps, render.fps_base))
 
 
-def proven(
-    found: Sample, armature: Object, limbs: Sequence[Limb], hips: str | None, worst: Sequence[int] | None = None
-) -> Stages[Sample]:
+def proven(found: Sample, subject: Subject, worst: Sequence[int] | None = None) -> Stages[Sample]:
     """The sample, if it agrees with Blender's evaluation on its ends and on some frames; else one by stepping.
 
     For a sample of keys that were just written, `worst` are these frames. A pose set by hand is lost then, as with any
@@ -158,15 +181,15 @@ def proven(
     every = found.frames.tolist()
     spots = sorted({every[0], every[-1], *(worst or _spots(every))})
     if worst is None:
-        with stepping(armature) as step:
+        with stepping(subject.armature) as step:
             seen = yield from part_of(read_poses(step, found.names, spots), 0.0, 0.1)
     else:
         # Without a `yield` in between, so that no redraw shows what the armature plays meanwhile.
-        with curves.playing_alone(armature, found.names), stepping(armature) as step:
+        with curves.playing_alone(subject.armature, found.names), stepping(subject.armature) as step:
             seen = finish(read_poses(step, found.names, spots))
     if _agree(found, spots, seen):
         return found
-    return (yield from part_of(_stepped(armature, limbs, hips, every), 0.1, 1.0))
+    return (yield from part_of(_stepped(subject, every), 0.1, 1.0))
 
 
 def _spots(frames: Sequence[int]) -> list[int]:
@@ -187,34 +210,25 @@ def _agree(found: Sample, frames: Sequence[int], seen: Poses) -> bool:
     )
 
 
-def _stepped(
-    armature: Object, limbs: Sequence[Limb], hips: str | None, frames: Sequence[int], present: bool = False
-) -> Stages[Sample]:
-    names = _bone_names(armature, limbs, hips)
+def _stepped(subject: Subject, frames: Sequence[int], present: bool = False) -> Stages[Sample]:
+    armature, names = subject.armature, subject.names
     with nullcontext(lambda _: present_pose(armature)) if present else stepping(armature) as step:
-        poses = yield from read_poses(step, names, frames, _switches(limbs))
+        poses = yield from read_poses(step, names, frames, subject.switches)
         _refuse_broken(poses, names, frames, step)
-    return _sample(armature, limbs, hips, frames, poses)
+    return _sample(subject, frames, poses)
 
 
-def _sample(
-    armature: Object,
-    limbs: Sequence[Limb],
-    hips: str | None,
-    frames: Sequence[int],
-    poses: Poses,
-    before: Clip | None = None,
-) -> Sample:
-    names = _bone_names(armature, limbs, hips)
+def _sample(subject: Subject, frames: Sequence[int], poses: Poses, before: Clip | None = None) -> Sample:
+    armature, limbs, names = subject.armature, subject.limbs, subject.names
     world, scale = (dict(zip(names, parts.swapaxes(0, 1), strict=True)) for parts in (poses.world, poses.scale))
     bones = armature.pose.bones
-    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in _moved_names(limbs, hips)}
+    placing = {name: _placing(bones[name], names.index(name), poses, world) for name in subject.moved}
     # Stretched bones of a control rig do not pass their scale on to the next bones.
     world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
     scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
     given = armature, limbs, world, scale
     clip = clip_again(before, *given) if before else clip_of(*given)
-    return Sample(clip, np.array(frames, np.int64), names, poses, placing, _switches(limbs))
+    return Sample(clip, np.array(frames, np.int64), names, poses, placing, subject.switches)
 
 
 def _evenly_scaled(matrices: Array) -> Array:
@@ -238,29 +252,6 @@ def _placing(posed: PoseBone, index: int, poses: Poses, world: dict[str, Array])
         return (world[parent.name] if parent else placed)[:, :3, :3] @ np.array(rest, float)[:3, :3]
     above = inverse_of(placed) @ world[parent.name] if parent else np.broadcast_to(np.eye(4), placed.shape)
     return placed[:, :3, :3] @ np.array([_location_axes(bone, Matrix(matrix)) for matrix in above])
-
-
-def _bone_names(armature: Object, limbs: Sequence[Limb], hips: str | None) -> list[str]:
-    """The bones of limbs and controls, the hips, and the parents of bones that are moved."""
-    moved = _moved_names(limbs, hips)
-    led = [control.bone for limb in limbs for control in limb.controls if control.part == "knee"]
-    above = [bone.parent.name for bone in (armature.data.bones[name] for name in (*moved, *led)) if bone.parent]
-    controls = [control for limb in limbs for control in limb.controls]
-    shown = [name for control in controls for name in (control.bone, control.goal) if name]
-    return list(dict.fromkeys([*(name for limb in limbs for name in limb.bones), *shown, *moved, *above]))
-
-
-def _moved_names(limbs: Sequence[Limb], hips: str | None) -> list[str]:
-    """The names of bones whose location is keyed: loose feet, controls and the hips."""
-    moved = [limb.foot for limb in limbs if limb.loose]
-    moved += [control.bone for limb in limbs for control in limb.controls if control.moves]
-    return moved + ([] if hips is None else [hips])
-
-
-def _switches(limbs: Sequence[Limb]) -> tuple[tuple[str, str], ...]:
-    """The constraints that switch between controls, by bone and name."""
-    found = (control.switch for limb in limbs for control in limb.controls if control.switch)
-    return tuple(dict.fromkeys((switch.bone, switch.constraint) for switch in found))
 
 
 def _refuse_broken(poses: Poses, names: list[str], frames: Sequence[int], step: Callable[[int], Object]) -> None:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The skin of feet: vertices of the character's meshes that foot and toe bones move, in the spaces of these bones."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import bpy
 import numpy as np
-from bpy.app.handlers import depsgraph_update_post, persistent
+from bpy.app.handlers import depsgraph_update_post, frame_change_post, persistent
 from bpy.types import Armature, Depsgraph, Object, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from ..bounded import Bounded
 from ..keys.fcurves import properties_of
 from ..rig.limb import Limb
-from .evaluate import PRIVATE, private_scene
+from .evaluate import PRIVATE, may_move, private_scene, rest_of
 
 # A vertex belongs to a foot whose bones have at least this share of its weights.
 MOST = 0.5
@@ -32,22 +33,25 @@ FAR = 0.05
 
 # The limit on the points of kept skins: 24 MB.
 POINTS = 1_000_000
-# Modifiers whose result depends only on the mesh and their settings. Others depend on other objects or on the frame.
+# Modifiers whose result depends only on the mesh, their settings and their objects. Others depend on the frame, too.
 PLAIN = {"ARMATURE", "EDGE_SPLIT", "MIRROR", "SOLIDIFY", "SUBSURF", "TRIANGULATE", "WEIGHTED_NORMAL"}
 
-# Skins by the data that they were made from, without the weights of meshes: Blender reports edits of these.
+# Skins by the data that they were made from, without the meshes and their weights: Blender reports edits of these.
 kept: Bounded[tuple[Skin, ...]] = Bounded(POINTS)
 
 
 @persistent
 def forget_edited(_scene: Scene, depsgraph: Depsgraph) -> None:
-    """Drop kept skins after an edit of any mesh. In private scenes every mesh is new, so updates there do not count."""
-    is_private = depsgraph.scene.name.startswith(PRIVATE)
-    if not is_private and any(isinstance(update.id, bpy.types.Mesh) for update in depsgraph.updates):
+    """Drop kept skins after an edit of any mesh, of its weights or shape keys.
+
+    In private scenes every mesh is new, so updates there do not count.
+    """
+    if depsgraph.id_type_updated("MESH") and not depsgraph.scene.name.startswith(PRIVATE):
         kept.clear()
 
 
-HANDLERS = [(depsgraph_update_post, forget_edited)]
+# An edit may be evaluated together with a change of frame.
+HANDLERS = [(handlers, forget_edited) for handlers in (depsgraph_update_post, frame_change_post)]
 
 
 @dataclass(frozen=True)
@@ -69,37 +73,43 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
     bodies = _bodies(armature)
     if not bodies:
         return None
+    made = [_made(body) for body in bodies]
+    told = values_of((rest_of(armature), np.array(armature.matrix_world, float), tuple(limbs), made))
+    tells = all(_tells_edits(body, armature) for body in bodies)
+    if tells and (same := kept.find(told)) is not None:
+        return same
     feet = [_foot(armature.data, limb) for limb in limbs]
     with _at_rest(armature, bodies) as (scene, rest, copies):
         scene.view_layers[0].update()
         depsgraph = scene.view_layers[0].depsgraph
-        shown, rest = [copy.evaluated_get(depsgraph) for copy in copies], rest.evaluated_get(depsgraph)
-        placed = [_placed_vertices(body, rest) for body in shown]
-        told = values_of((placed, _told(armature, limbs, feet, bodies)))
-        if all(map(_tells_edits, bodies)) and (same := kept.find(told)) is not None:
-            return same
-        found = [_points(body, rest, *where, feet) for body, where in zip(shown, placed, strict=True)]
+        rest = rest.evaluated_get(depsgraph)
+        found = [_points(copy.evaluated_get(depsgraph), rest, feet) for copy in copies]
     skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
-    return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins))
+    return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins)) if tells else skins
 
 
-def _told(armature: Object, limbs: Sequence[Limb], feet: Sequence[Foot], bodies: Sequence[Object]) -> Hashable:
-    """The key of kept skins, without the vertices of meshes and their weights."""
-    bones = [armature.data.bones[name].matrix_local for limb in limbs for name in (limb.foot, limb.toe or limb.foot)]
-    matrices = np.array([armature.matrix_world, *bones], float)
-    return tuple(armature.data.bones.keys()), matrices, tuple(limbs), tuple(feet), list(map(_made, bodies))
+def _made(body: Object) -> tuple[Any, ...]:
+    """What a skin takes from a mesh, besides the mesh itself and its weights."""
+    modifiers = repr(list(map(properties_of, body.modifiers)))
+    matrices = [body.matrix_basis, body.matrix_parent_inverse] if body.parent else [body.matrix_world]
+    carried = body.parent_type, body.parent_bone, np.array(matrices, float)
+    shape = body.data.name_full, body.show_only_shape_key and body.active_shape_key_index
+    return *carried, *shape, tuple(body.vertex_groups.keys()), modifiers
 
 
-def _made(body: Object) -> Hashable:
-    """What decides on the evaluated weights of a mesh, besides the weights themselves."""
-    groups, modifiers = tuple(body.vertex_groups.keys()), repr(list(map(properties_of, body.modifiers)))
-    return body.data.name_full, body.parent_type, body.parent_bone, groups, modifiers
-
-
-def _tells_edits(body: Object) -> bool:
-    """Whether Blender would have reported an edit of a mesh's weights, which it does not for hidden meshes."""
-    shown = body.evaluated_get(bpy.context.view_layer.depsgraph).is_evaluated
-    return shown and all(modifier.type in PLAIN for modifier in body.modifiers)
+def _tells_edits(body: Object, armature: Object) -> bool:
+    """Whether Blender would have reported an edit of a mesh, which it does not for hidden meshes, and nothing else than
+    the mesh, its modifiers and the rest pose decides on its place and shape.
+    """
+    rides = body.parent == armature or not (body.parent or may_move(body) or may_move(armature))
+    others = [value for modifier in body.modifiers for value in properties_of(modifier).values()]
+    return (
+        body.evaluated_get(bpy.context.view_layer.depsgraph).is_evaluated
+        and rides
+        and not (body.constraints or body.animation_data)
+        and PLAIN.issuperset(modifier.type for modifier in body.modifiers)
+        and all(other == armature for other in others if isinstance(other, Object))
+    )
 
 
 def find_end(armature: Object, limb: Limb) -> tuple[float, ...]:
@@ -125,8 +135,9 @@ def _foot(bones: Armature, limb: Limb) -> Foot:
 
 def _bodies(armature: Object) -> list[Object]:
     """The meshes of all scenes that the armature deforms or carries, except shapes of its bones."""
-    shown = set().union(*(scene.objects for scene in bpy.data.scenes)) - bone_shapes_of(armature)
-    return [ob for ob in bpy.data.objects if ob.type == "MESH" and ob in shown and _is_body(ob, armature)]
+    found = [ob for ob in bpy.data.objects if ob.type == "MESH" and _is_body(ob, armature)]
+    shown = set().union(*(scene.objects for scene in bpy.data.scenes if found)) - bone_shapes_of(armature)
+    return [ob for ob in found if ob in shown]
 
 
 def _is_body(ob: Object, armature: Object) -> bool:
@@ -170,21 +181,14 @@ def vertices_of(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     return points
 
 
-def _placed_vertices(body: Object, rest: Object) -> tuple[NDArray[np.float32], Array]:
-    """The vertices (V, 3) of an evaluated mesh, and the matrix (4, 4) that brings them to armature space."""
-    vertices = vertices_of(body.to_mesh())
-    body.to_mesh_clear()
-    return vertices, np.array(rest.matrix_world.inverted() @ body.matrix_world, np.float64)
-
-
-def _points(
-    body: Object, rest: Object, vertices: NDArray[np.float32], to_armature: Array, feet: Sequence[Foot]
-) -> list[list[Array]]:
+def _points(body: Object, rest: Object, feet: Sequence[Foot]) -> list[list[Array]]:
     """For each foot, the points (N, 3) of one evaluated mesh that belong to it and to its toes, in armature space."""
-    points = move_points(to_armature, vertices.astype(float))
+    mesh, to_armature = body.to_mesh(), np.array(rest.matrix_world.inverted() @ body.matrix_world, np.float64)
+    points = move_points(to_armature, vertices_of(mesh).astype(float))
     if body.parent_type == "BONE":
-        return [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
-    found = _weighed(body, body.to_mesh(), points, set(rest.data.bones.keys()), feet)
+        found = [[points if body.parent_bone in part else points[:0] for part in foot.parts] for foot in feet]
+    else:
+        found = _weighed(body, mesh, points, set(rest.data.bones.keys()), feet)
     body.to_mesh_clear()
     return found
 

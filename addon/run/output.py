@@ -20,7 +20,7 @@ from ..keys import channels as keys
 from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
-from ..pose.sample import Sample, sampling
+from ..pose.sample import Sample
 from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
 from ..rig.body import Body
@@ -94,10 +94,6 @@ class Output(ABC):
     def shares(self, frames: Frames) -> Array | None:
         """The share (F,) of its correction that each frame gets, by the options for blending; None if all are 1."""
         return blend(frames, self.bounds, (self.options.blend_in, self.options.blend_out))
-
-    def sample(self) -> Stages[Sample]:
-        """Sample the source over the whole action, and keep the sample for the next run."""
-        return sampling(*self.task.subject, self.task.whole.tolist(), keep=True)
 
     def marks(self) -> Marks | None:
         """The edited contacts; None without any."""

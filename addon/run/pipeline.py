@@ -141,7 +141,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
         on_success(undo, layers.remove, output.layer)
     yield Progress("finding limbs", 0.0)
     task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
-    before = output.before = yield from part_of(output.sample(), 0.0, 0.3)
+    before = output.before = yield from part_of(task.sample(keep=True), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
@@ -335,9 +335,9 @@ def _report(task: Task, before: Sample, plan: Plan, marks: Marks | None) -> Stag
 
     The clip is compared with Blender's evaluation on some frames, among them the worst ones of the figures.
     """
-    after = yield from part_of(task.sample(before), 0.0, 0.5)
+    after = yield from part_of(task.sample(before=before), 0.0, 0.5)
     made = yield from part_of(_measure(task, plan, marks, after.clip), 0.5, 0.8)
-    seen = yield from part_of(proven(after, *task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
+    seen = yield from part_of(proven(after, task.subject, sorted(set(made[1]["worst"].values()))), 0.8, 1.0)
     if seen is not after:
         made = yield from part_of(_measure(task, plan, marks, seen.clip), 1.0, 1.0)
     return seen.clip, *made
@@ -379,7 +379,7 @@ def _put_in_names(task: Task, surfaces: Surfaces, contacts: Rows, figures: dict[
         span["start"], span["end"] = int(task.whole[span["start"]]), int(task.whole[span["end"] - 1])
     for span in (*figures["spans"], *contacts):
         span["bone"], row = task.body.limbs[span["leg"]].foot, span["start"] - int(task.whole[0])
-        span["local"] = surfaces.local(span["support"], np.array(span["anchor"]), row) if span["anchor"] else None
+        span["local"] = surfaces.local(span["support"], span["anchor"], row) if span["anchor"] else None
     for span in contacts:
         span["leg"] = task.body.numbers[span["leg"]]
 

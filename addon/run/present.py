@@ -16,7 +16,7 @@ from ..keys import actions
 from ..keys import channels as keys
 from ..keys.actions import Assignment
 from ..keys.channels import Channel
-from ..pose.sample import Sample, sample
+from ..pose.sample import Sample, sampling
 from ..pose.skins import find_skins
 from ..rig.body import Body
 from ..stages import Stages, finish
@@ -50,9 +50,6 @@ class PresentPose(Output):
         frames = np.array([self.context.scene.frame_current])
         return Task(self.context, self.armature, body, self.options, surfaces, frames, frames, present=True)
 
-    def sample(self) -> Stages[Sample]:
-        return self.task.sample()
-
     def marks(self) -> None:
         """Return None: in a single pose all feet stand."""
 
@@ -61,7 +58,7 @@ class PresentPose(Output):
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), self.task.body.planned
-        clip = sample(*self.task.subject, whole).clip.having(skins=find_skins(self.armature, limbs))
+        clip = finish(sampling(self.task.subject, whole)).clip.having(skins=find_skins(self.armature, limbs))
         if finish(find_motions(self.task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             ground = finish(making_ground(depsgraph, self.task.surfaces, clip.leg, whole, near))

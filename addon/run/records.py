@@ -130,7 +130,7 @@ def read_record(text: str) -> tuple[Record, str | None]:
         return EMPTY, f"is no JSON text that can be read ({error})"
     if not isinstance(data, dict):
         return EMPTY, f"is no JSON object but {cut(text)!r}"
-    settings, channels, soles, report = (_object(data.get(name)) for name in EMPTY)
+    settings, channels, soles, report = (data[name] if isinstance(data.get(name), dict) else {} for name in EMPTY)
     is_shown = _fits(report, REPORT) and report["leg"] > 0.0 and report["before"] and report["after"]
     usable = data | {
         "settings": settings,
@@ -189,11 +189,6 @@ def _parse(text: str) -> Any:
         # Halves of surrogate pairs are no text that Blender can show. They raise an error here, and whole pairs do not.
         json.dumps(data, ensure_ascii=False).encode()
     return data
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """The value if it is a JSON object, else an empty object."""
-    return value if isinstance(value, dict) else {}
 
 
 def _shape(values: Any) -> tuple[int, ...] | None:

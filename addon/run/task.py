@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 from bpy.types import Context, Object, Scene
@@ -12,7 +13,7 @@ from ik2bone.curves import smoothstep
 from ..errors import Refusal
 from ..keys import actions
 from ..keys.keyframes import Frames
-from ..pose.sample import Sample, sampling
+from ..pose.sample import Sample, Subject, sampling
 from ..properties import PlantingOptions
 from ..rig.body import Body
 from ..rig.limb import Control, Limb
@@ -95,13 +96,13 @@ class Task:
         return slice(first, first + len(self.frames))
 
     @property
-    def subject(self) -> tuple[Object, tuple[Limb, ...], str | None]:
-        """The armature, the planned limbs and the hips, for sampling."""
-        return self.armature, self.body.planned, self.body.hips
+    def subject(self) -> Subject:
+        """What is sampled."""
+        return Subject(self.armature, self.body.planned, self.body.hips)
 
-    def sample(self, before: Sample | None = None) -> Stages[Sample]:
-        """Sample the whole action as the armature plays it; with `before`, without a comparison with Blender."""
-        return sampling(*self.subject, self.whole.tolist(), present=self.present, before=before)
+    def sample(self, **options: Any) -> Stages[Sample]:
+        """Sample the whole action as the armature plays it, or the present pose, with options of `sampling`."""
+        return sampling(self.subject, self.whole.tolist(), present=self.present, **options)
 
 
 def action_bounds(assignment: actions.Assignment) -> Bounds:

@@ -26,7 +26,7 @@ def sampled(bpy, walker, slope, addon):
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
         before = [id(value) for value, _ in addon("pose.sample").kept.values()]
-        given = bpy.data.objects["Walker"], limbs, hips, list(frames)
+        given = addon("pose.sample").Subject(bpy.data.objects["Walker"], limbs, hips), list(frames)
         found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
@@ -164,7 +164,7 @@ def test_a_sample_is_kept_over_what_it_does_not_depend_on(bpy, walker, sampled):
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_sample_is_made_anew_after_a_change(bpy, walker, sampled, addon, change):
-    first, _ = sampled()
+    first, handlers = sampled()[0], list(bpy.app.handlers.frame_change_post)
     assert sampled()[1]
     change(bpy, walker)
     bpy.context.view_layer.update()
@@ -176,7 +176,7 @@ def test_a_sample_is_made_anew_after_a_change(bpy, walker, sampled, addon, chang
         np.testing.assert_array_equal(getattr(second.clip, name), row, err_msg=name)
     differs = [name for name, row in _arrays(anew.clip).items() if not np.array_equal(getattr(first.clip, name), row)]
     assert differs or anew.clip.fps != first.clip.fps
-    bpy.app.handlers.frame_change_post.clear()
+    bpy.app.handlers.frame_change_post[:] = handlers
 
 
 @pytest.mark.parametrize("given", [{"frames": range(1, 60)}, {"hips": None}])
@@ -293,10 +293,11 @@ def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_s
 
 def test_a_sample_after_keying_is_what_it_is_without_the_one_before(bpy, walker, slope, addon):
     stages, sample = addon("stages"), addon("pose.sample")
-    given = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips", list(FRAMES)
-    before = sample.sample(*given)
+    of = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips"
+    before = sample.sample(*of, FRAMES)
     plant(bpy)
-    after, anew = stages.finish(sample.sampling(*given, before=before)), sample.sample(*given)
+    after = stages.finish(sample.sampling(sample.Subject(*of), list(FRAMES), before=before))
+    anew = sample.sample(*of, FRAMES)
     assert not np.array_equal(after.clip.ball, before.clip.ball)
     for name, row in _arrays(anew.clip).items():
         exact = 1e-5 * anew.clip.leg if name == "tip" else 0.0

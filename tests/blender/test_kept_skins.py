@@ -59,6 +59,14 @@ def _move_boot_vertex(bpy, _walker):
     _boot(bpy).data.vertices[3].co.z += 0.01
 
 
+def _move_boot(bpy, _walker):
+    _boot(bpy).location.z += 0.01
+
+
+def _move_boot_within_walker(bpy, walker):
+    _boot(bpy).parent, _boot(bpy).delta_location.z = walker, 0.01
+
+
 def _shape_boot(bpy, _walker):
     shape(bpy, _boot(bpy))
 
@@ -98,9 +106,9 @@ def _scale_walker(bpy, walker):
 
 
 SKIN_CHANGES = [
-    _add_weight, _set_weight, _take_weight, _rename_group, _remove_group, _move_boot_vertex, _shape_boot, _thicken,
-    _weigh_by_a_modifier, _deform_no_more, _carry_by_another_bone, _take_another_mesh, _add_body, _remove_body,
-    _scale_walker, change_rest,
+    _add_weight, _set_weight, _take_weight, _rename_group, _remove_group, _move_boot_vertex, _move_boot,
+    _move_boot_within_walker, _shape_boot, _thicken, _weigh_by_a_modifier, _deform_no_more, _carry_by_another_bone,
+    _take_another_mesh, _add_body, _remove_body, _scale_walker, change_rest,
 ]  # fmt: skip
 
 
@@ -136,6 +144,14 @@ def test_skins_are_found_anew_after_a_change(bpy, walker, skinned, addon, change
     assert _points_of(second) == _points_of(anew) != _points_of(first)
 
 
+@pytest.mark.parametrize("change", [_add_weight, _move_boot_vertex])
+def test_skins_are_found_anew_where_an_edit_comes_with_another_frame(bpy, walker, skinned, change):
+    first, _ = skinned()
+    change(bpy, walker)
+    bpy.context.scene.frame_set(33)
+    assert _points_of(skinned()[0]) != _points_of(first)
+
+
 def test_skins_are_found_anew_where_weights_were_edited_while_hidden(bpy, skinned):
     first, _ = skinned()
     _boot(bpy).hide_set(True)
@@ -158,11 +174,55 @@ def test_skins_are_found_anew_where_undo_takes_weights_back(bpy, walker, skinned
     assert _points_of(skinned()[0]) == _points_of(first) != _points_of(second)
 
 
-def test_skins_are_found_anew_where_modifiers_look_at_other_things(bpy, skinned):
+def _weigh_by_distance(bpy):
     weigh = _boot(bpy).modifiers.new("Weigh", "VERTEX_WEIGHT_PROXIMITY")
     weigh.vertex_group, weigh.target = "foot.L", bpy.data.objects["Boot.R"]
+
+
+def _mirror_at_another(bpy):
+    _boot(bpy).modifiers.new("Mirror", "MIRROR").mirror_object = bpy.data.objects["Boot.R"]
+
+
+def _parent_to_another(bpy):
+    _boot(bpy).parent = bpy.data.objects["Boot.R"]
+
+
+def _constrain(bpy):
+    _boot(bpy).parent = bpy.data.objects["Walker"]
+    _boot(bpy).constraints.new("COPY_LOCATION").target = bpy.data.objects["Boot.R"]
+
+
+def _animate(bpy):
+    _boot(bpy).parent = bpy.data.objects["Walker"]
+    _boot(bpy).keyframe_insert("location")
+
+
+@pytest.mark.parametrize("depend", [_weigh_by_distance, _mirror_at_another, _parent_to_another, _constrain, _animate])
+def test_skins_are_found_anew_where_meshes_depend_on_other_things(bpy, skinned, depend):
+    depend(bpy)
     skinned()
     assert not skinned()[1]
+
+
+@pytest.mark.parametrize("change", ["mirror", "shape"])
+def test_skins_are_found_anew_after_a_change_of_what_a_mesh_has(bpy, walker, skinned, addon, change):
+    mirror = _boot(bpy).modifiers.new("Mirror", "MIRROR")
+    shape(bpy, _boot(bpy))
+    first, _ = skinned()
+    if change == "mirror":
+        mirror.use_axis = False, True, False
+    else:
+        _boot(bpy).data.shape_keys.key_blocks["Up"].value = 0.5
+    bpy.context.view_layer.update()
+    assert _points_of(skinned()[0]) != _points_of(first)
+
+
+def test_a_character_whose_meshes_are_unchanged_is_not_evaluated_again(bpy, walker, skinned, addon, monkeypatch):
+    _boot(bpy).parent = walker
+    first, _ = skinned()
+    monkeypatch.setattr(addon("pose.skins"), "private_scene", None)
+    bpy.context.scene.frame_set(33)
+    assert skinned() == (first, True)
 
 
 def test_memory_of_skins_is_bounded(bpy, addon, skinned, monkeypatch):

@@ -260,9 +260,10 @@ def test_a_sample_is_proven_on_further_frames(bpy, addon, walker, monkeypatch):
     sample = sampled(addon, walker)
     assert sample.in_bulk and error(bpy, walker, sample) > 0.01
     finish = addon("stages").finish
-    same = finish(module.proven(sample, walker, limbs(addon), "hips", [3, 50]))
+    subject = module.Subject(walker, limbs(addon), "hips")
+    same = finish(module.proven(sample, subject, [3, 50]))
     assert same is sample
-    other = finish(module.proven(sample, walker, limbs(addon), "hips", [3, 41]))
+    other = finish(module.proven(sample, subject, [3, 41]))
     assert not other.in_bulk and error(bpy, walker, other) < SINGLE
 
 

@@ -142,5 +142,5 @@ def test_the_nearest_of_many_surfaces_is_found_by_asking_few_of_them(monkeypatch
 def test_a_point_is_told_in_the_space_of_the_object_that_is_named():
     inside = moved(z=5.0)
     ground = Surfaces((Surface(sheet(0.0), "Deck", moved(2.0), inside), Surface(sheet(0.0), "Other")), 1.0)
-    assert ground.local("Deck", np.array([3.0, 0.0, 0.0]), 0) == [1.0, 0.0, 5.0]
+    assert ground.local("Deck", [3.0, 0.0, 0.0], 0) == [1.0, 0.0, 5.0]
     assert ground.local("Other", np.zeros(3), 0) is None and ground.local("None", np.zeros(3), 0) is None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -219,13 +220,13 @@ class Surfaces:
         nearest = self.surfaces[number]
         return Support(nearest.name, nearest.motion if nearest.moves else None)
 
-    def local(self, name: str, point: Array, frame: int) -> list[float] | None:
+    def local(self, name: str, point: Sequence[float], frame: int) -> list[float] | None:
         """A world point (3,) of a frame, in the space of the object of that name; None if there is no such space."""
         surface = next((surface for surface in self.surfaces if surface.name == name), None)
         if surface is None or surface.inside is None:
             return None
-        own = move_points(surface.at(np.array([frame]))[1], np.asarray(point, float)[None])
-        return move_points(surface.inside, own)[0].tolist()
+        inverse = surface.inverse[frame] if surface.moves else surface.inverse
+        return (surface.inside @ inverse @ [*point, 1.0])[:3].tolist()
 
     def cut(self, frames: slice) -> Surfaces:
         """The same ground over some of the frames."""
