@@ -247,7 +247,14 @@ def _write_glb(path: str) -> None:
     """Export what the NLA plays as a scene: without an active action the usual mode would export no animation."""
     plays_action = bpy.context.view_layer.objects.active.animation_data.action
     mode = "ACTIVE_ACTIONS" if plays_action else "SCENE"
-    bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)
+    render = bpy.context.scene.render
+    base = render.fps_base
+    try:
+        # The exporter multiplies by the base, by which Blender divides.
+        render.fps_base = 1.0 / base
+        bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)
+    finally:
+        render.fps_base = base
 
 
 WRITERS: dict[str, Callable[[str], Any]] = {

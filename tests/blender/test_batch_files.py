@@ -104,6 +104,20 @@ def test_a_bvh_file_holds_where_the_object_stands(bpy, walker, command, reading,
     np.testing.assert_allclose(after, before, atol=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_files_of_every_kind_last_as_long_as_the_clip_at_a_fractional_frame_rate(
+    bpy, walker, command, reading, tmp_path, kind
+):
+    bpy.context.scene.render.fps_base = 1.25
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    first, last = reading.read_clip(output / f"walk.{kind}").animation_data.action.frame_range
+    render = bpy.context.scene.render
+    seconds = (last - first) * render.fps_base / render.fps
+    np.testing.assert_allclose(seconds, (biped.LAST - 1) * 1.25 / 30, rtol=1e-4)
+
+
 def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path):
     for frame in (1, biped.LAST):
         walker.location.y = 0.1 * frame
