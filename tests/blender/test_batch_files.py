@@ -11,7 +11,7 @@ import fingerprint
 import numpy as np
 import pytest
 from batch_run import error_of, height_over_slope, report_of, run
-from planted import heads
+from planted import heads, plant
 
 
 @pytest.mark.parametrize("keys", ["NEW_ACTION", "NLA_LAYER"])
@@ -86,6 +86,7 @@ def test_a_bvh_file_that_fails_leaves_the_armature_as_it_was_for_the_next(bpy, w
     def fail(**_):
         raise RuntimeError("the disk is full")
 
+    plant(bpy)
     before = heads(bpy, walker, [1], ["head"])
     module = addon("batch.plant")
     monkeypatch.setattr(module.bpy.ops, "export_anim", SimpleNamespace(bvh=fail))
@@ -152,6 +153,14 @@ def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, 
     status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
     assert status == command.NOT_PLANTED and not report_of(output)["written"]
     assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in error_of(output)
+
+
+@pytest.mark.parametrize(("bone", "told"), [("thigh.L", "Walker has scaled bones"), ("foot.L", None), ("head", None)])
+def test_a_clip_whose_feet_hang_under_scaled_bones_is_no_bvh_file(bpy, walker, command, tmp_path, bone, told):
+    walker.pose.bones[bone].scale = (1.1, 1.1, 1.1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
+    assert told in error_of(output) if told else report_of(output)["written"] == ["walk.bvh"]
 
 
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])
