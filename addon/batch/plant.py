@@ -212,8 +212,8 @@ def _replace(path: Path, write: Callable[[Path], Any]) -> None:
 
 def _write_bvh(path: str) -> None:
     """Write bones in world space with Y up, as readers of bvh files expect; Blender's exporter does neither."""
-    armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
-    frames = range(scene.frame_start, scene.frame_end + 1)
+    armature = bpy.context.view_layer.objects.active
+    frames = _show_planted(armature)
     if finish(find_motions([armature], frames)):
         raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
     if armature.matrix_world.is_negative or is_uneven(np.array(armature.matrix_world, float)):
@@ -228,8 +228,8 @@ def _write_bvh(path: str) -> None:
     try:
         bpy.ops.export_anim.bvh(
             filepath=path,
-            frame_start=scene.frame_start,
-            frame_end=scene.frame_end,
+            frame_start=frames[0],
+            frame_end=frames[-1],
             rotate_mode="NATIVE",
             global_scale=scale.x,
         )
@@ -237,11 +237,22 @@ def _write_bvh(path: str) -> None:
         _turn(armature, placing.inverted())
 
 
+def _show_planted(armature: Object) -> range:
+    """Make the scene show all planted frames, because bvh and fbx files hold those of the scene, and return these."""
+    scene, report = bpy.context.scene, records.read(layers.shown_action(armature))["report"]
+    # A single pose leaves no report.
+    first, last = report.get("frames", (scene.frame_start, scene.frame_end))
+    scene.frame_start, scene.frame_end = min(scene.frame_start, first), max(scene.frame_end, last)
+    if first < scene.frame_start:
+        raise Refusal(f"planted frames begin at {first}, and bvh and fbx files begin at 0: choose another kind")
+    return range(scene.frame_start, scene.frame_end + 1)
+
+
 def _most_off(armature: Object, frames: Sequence[int], size: float) -> float:
     """How far planted feet come to lie elsewhere at most if no bone above them is scaled, as a share of the leg."""
     report, bones = records.read(layers.shown_action(armature))["report"], armature.pose.bones
-    lines = [[*reversed(bones[foot["bone"]].parent_recursive), bones[foot["bone"]]] for foot in report["feet"]]
-    off = 0.0
+    feet = [bones[foot["bone"]] for foot in report.get("feet", ())]
+    lines, off = [[*reversed(foot.parent_recursive), foot] for foot in feet], 0.0
     with stepping(armature) as step:
         for line in lines:
             world = finish(read_poses(step, [bone.name for bone in line], frames)).world
@@ -249,7 +260,7 @@ def _most_off(armature: Object, frames: Sequence[int], size: float) -> float:
             ways = (inverse_of(world[:, :-1]) @ world[:, 1:])[..., :3, 3:]
             lost = ((above - size * nearest_rotations(above)) @ ways).sum(axis=1)
             off = max(off, float(np.linalg.norm(lost, axis=1).max()))
-    return off / report["leg"]
+    return off and off / report["leg"]
 
 
 def _turn(armature: Object, matrix: Matrix) -> None:
@@ -260,6 +271,7 @@ def _turn(armature: Object, matrix: Matrix) -> None:
 
 
 def _write_fbx(path: str) -> None:
+    _show_planted(bpy.context.view_layer.objects.active)
     only_this = {"bake_anim_use_all_actions": False, "bake_anim_use_nla_strips": False}
     # By default the exporter drops keys that change a value by less than 0.1 %, which is 10 cm at 100 m.
     bpy.ops.export_scene.fbx(filepath=path, use_selection=True, bake_anim_simplify_factor=0.0, **only_this)

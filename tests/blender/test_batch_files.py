@@ -119,6 +119,34 @@ def test_files_of_every_kind_last_as_long_as_the_clip_at_a_fractional_frame_rate
     np.testing.assert_allclose(seconds, (biped.LAST - 1) * 1.25 / 30, rtol=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_files_hold_all_planted_frames_whatever_the_scene_shows(bpy, walker, command, reading, tmp_path, kind):
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 20, 30
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    bpy.context.scene.render.fps = 30
+    first, last = reading.read_clip(output / f"walk.{kind}").animation_data.action.frame_range
+    assert last - first == pytest.approx(biped.LAST - 1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("bvh", "begin at -9"), ("fbx", "begin at -9"), ("glb", None)])
+def test_planted_frames_before_zero_are_written_whole_or_refused(bpy, walker, command, tmp_path, kind, told):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            point.co.x -= 10.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    assert told in error_of(output) if told else report_of(output)["written"] == [f"walk.{kind}"]
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx"])
+def test_a_clip_of_which_one_pose_was_planted_is_written(bpy, walker, command, tmp_path, kind):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, "--frame-range", "CURRENT", ground=None)
+    assert report_of(output)["written"] == [f"walk.{kind}"]
+
+
 def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path):
     for frame in (1, biped.LAST):
         walker.location.y = 0.1 * frame
