@@ -46,13 +46,29 @@ def read_clip(path: Path) -> Object:
 
 
 def read_ground(path: Path) -> list[Object]:
-    """Import a ground without moving it, and return its meshes."""
-    before = set(bpy.data.objects)
+    """Import a ground without moving it, and return its meshes. It moves as in its file, at the scene's frame rate."""
+    before, render = set(bpy.data.objects), bpy.context.scene.render
+    fps, base = render.fps, render.fps_base
     _read(path, GROUNDS, "a ground")
-    meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob not in before and ob.data.polygons]
+    found = [ob for ob in bpy.data.objects if ob not in before]
+    # The importer of fbx files gives the scene the frame rate of the file.
+    longer = (fps / base) / (render.fps / render.fps_base)
+    render.fps, render.fps_base = fps, base
+    for ob in found if longer != 1.0 else ():
+        _lengthen(ob, longer)
+    meshes = [ob for ob in found if ob.type == "MESH" and ob.data.polygons]
     if not meshes:
         raise Refusal(f"{path.name} holds no mesh with faces to walk on")
     return meshes
+
+
+def _lengthen(ob: Object, factor: float) -> None:
+    """Stretch the motion of an object in time. The importer of fbx files puts their time zero on frame 1."""
+    for curve in actions.assigned(ob).curves:
+        for point in curve.keyframe_points:
+            for place in (point.co, point.handle_left, point.handle_right):
+                place.x = 1.0 + (place.x - 1.0) * factor
+        curve.update()
 
 
 def actions_of(armature: Object) -> dict[str, Action]:
