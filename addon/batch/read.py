@@ -31,7 +31,7 @@ def read_clip(path: Path) -> Object:
     The armature plays the first action of the file, and the scene gets the frames of that action. A blend file replaces
     the present file and is not changed.
     """
-    before = set(bpy.data.objects)
+    before, known = set(bpy.data.objects), set(bpy.data.actions)
     _read(path, CLIPS, "a clip")
     is_blend = path.suffix.lower() == BLEND
     shown = bpy.context.view_layer.objects
@@ -39,10 +39,26 @@ def read_clip(path: Path) -> Object:
     if not armatures:
         raise Refusal(f"{path.name} holds no armature{' that its view layer has' if is_blend else ''}")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
+    if not is_blend:
+        _put_on_tracks(armature, known)
     found = actions_of(armature)
     if found and not is_blend:
         play(armature, next(iter(found.values())))
     return armature
+
+
+def _put_on_tracks(armature: Object, known: set[Action]) -> None:
+    """Put each action of the armature that nothing plays, and that is not known, on a muted track of its own.
+
+    Importers of fbx files leave all actions but one unplayed.
+    """
+    known = known.union(*(actions.played_by(ob) for ob in bpy.data.objects))
+    for action in [action for action in bpy.data.actions if action not in known][::-1]:
+        motion = actions.fitting(armature, action)
+        if motion.slot in (None, f"OB{armature.name}") and motion.curves.bones() & set(armature.pose.bones.keys()):
+            track = (armature.animation_data or armature.animation_data_create()).nla_tracks.new()
+            track.mute = True
+            actions.put(track.strips.new(action.name, 1, action), motion)
 
 
 def read_ground(path: Path) -> list[Object]:
@@ -75,15 +91,15 @@ def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
     The importer of glTF files puts each action on a track and appends the armature's name to the action's name (in
-    Blender 4.2 twice). The names here are without it.
+    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it.
     """
     animation = armature.animation_data
     if animation is None:
         return {}
     found = [animation.action] if animation.action else []
     found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
-    added = f"_{armature.name}"
-    return {action.name.removesuffix(added).removesuffix(added): action for action in found}
+    before, added = f"{armature.name}|", f"_{armature.name}"
+    return {action.name.removeprefix(before).removesuffix(added).removesuffix(added): action for action in found}
 
 
 def enlarge(armature: Object, factor: float) -> None:

@@ -71,6 +71,24 @@ def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, 
     assert "planted 1 of 2" in lines and "climb: Walker moves as an object, and bvh files hold bones alone" in lines
 
 
+@pytest.mark.parametrize("kind", ["fbx", "bvh"])
+def test_every_action_of_an_fbx_file_is_planted_on_request(bpy, walker, command, reading, tmp_path, kind):
+    short = walker.animation_data.action.copy()
+    short.name, short.use_fake_user = "short", True
+    for curve in fingerprint.curves_of(short):
+        while curve.keyframe_points[-1].co.x > 41.0:
+            curve.keyframe_points.remove(curve.keyframe_points[-1])
+    clip = tmp_path / "two.fbx"
+    bpy.ops.export_scene.fbx(filepath=str(clip), bake_anim_use_nla_strips=False)
+    status, output = run(command, tmp_path, str(clip), "--all-actions", "--kind", kind, ground=None)
+    frames = [entry["report"]["frames"] for entry in report_of(output, "two")["actions"]]
+    assert status == command.PLANTED and frames == [[1, 41], [1, biped.LAST]]
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    for name, count in (("short", 41), ("walk", biped.LAST)):
+        first, last = reading.read_clip(output / f"two.{name}.{kind}").animation_data.action.frame_range
+        assert last - first == pytest.approx(count - 1, abs=0.1)
+
+
 def test_actions_of_two_clips_with_dots_in_their_names_do_not_replace_one_another(bpy, walker, command, tmp_path):
     for stem, name in (("walk", "run.fast"), ("walk.run", "fast")):
         walker.animation_data.action.name = name
