@@ -3,7 +3,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -14,11 +14,13 @@ from typing import Any
 import bpy
 import numpy as np
 from bpy.types import Object
+from ik2bone.rotations import inverse_of, nearest_rotations
 from mathutils import Matrix
 
 from ..errors import Refusal
 from ..ground.meshes import is_uneven
 from ..ground.motion import find_motions
+from ..pose.evaluate import read_poses, stepping
 from ..run import layers, records
 from ..stages import finish
 from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_ground
@@ -27,6 +29,8 @@ from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_g
 GROUND = "ik2bone ground"
 REPORT = ".json"
 Y_UP = Matrix.Rotation(radians(-90.0), 4, "X")
+# The greatest share of the leg by which feet may come to lie elsewhere in a file.
+OFF = 1e-3
 
 
 @dataclass(frozen=True)
@@ -208,26 +212,55 @@ def _replace(path: Path, write: Callable[[Path], Any]) -> None:
 
 def _write_bvh(path: str) -> None:
     """Write bones in world space with Y up, as readers of bvh files expect; Blender's exporter does neither."""
-    armature, scene = bpy.context.view_layer.objects.active, bpy.context.scene
-    if finish(find_motions([armature], range(scene.frame_start, scene.frame_end + 1))):
+    armature = bpy.context.view_layer.objects.active
+    frames = _show_planted(armature)
+    if finish(find_motions([armature], frames)):
         raise Refusal(f"{armature.name} moves as an object, and bvh files hold bones alone: choose another kind")
     if armature.matrix_world.is_negative or is_uneven(np.array(armature.matrix_world, float)):
         raise Refusal(
             f"{armature.name} is mirrored or scaled unevenly, and bvh files hold neither: choose another kind"
         )
     place, rotation, scale = armature.matrix_world.decompose()
+    if _most_off(armature, frames, scale.x) > OFF:
+        raise Refusal(f"{armature.name} has scaled bones, and bvh files hold no scale: choose another kind")
     placing = Y_UP @ Matrix.LocRotScale(place / scale.x, rotation, None)
     _turn(armature, placing)
     try:
         bpy.ops.export_anim.bvh(
             filepath=path,
-            frame_start=scene.frame_start,
-            frame_end=scene.frame_end,
+            frame_start=frames[0],
+            frame_end=frames[-1],
             rotate_mode="NATIVE",
             global_scale=scale.x,
         )
     finally:
         _turn(armature, placing.inverted())
+
+
+def _show_planted(armature: Object) -> range:
+    """Make the scene show all planted frames, because bvh and fbx files hold those of the scene, and return these."""
+    scene, report = bpy.context.scene, records.read(layers.shown_action(armature))["report"]
+    # A single pose leaves no report.
+    first, last = report.get("frames", (scene.frame_start, scene.frame_end))
+    scene.frame_start, scene.frame_end = min(scene.frame_start, first), max(scene.frame_end, last)
+    if first < scene.frame_start:
+        raise Refusal(f"planted frames begin at {first}, and bvh and fbx files begin at 0: choose another kind")
+    return range(scene.frame_start, scene.frame_end + 1)
+
+
+def _most_off(armature: Object, frames: Sequence[int], size: float) -> float:
+    """How far planted feet come to lie elsewhere at most if no bone above them is scaled, as a share of the leg."""
+    report, bones = records.read(layers.shown_action(armature))["report"], armature.pose.bones
+    feet = [bones[foot["bone"]] for foot in report.get("feet", ())]
+    lines, off = [[*reversed(foot.parent_recursive), foot] for foot in feet], 0.0
+    with stepping(armature) as step:
+        for line in lines:
+            world = finish(read_poses(step, [bone.name for bone in line], frames)).world
+            above = world[:, :-1, :3, :3]
+            ways = (inverse_of(world[:, :-1]) @ world[:, 1:])[..., :3, 3:]
+            lost = ((above - size * nearest_rotations(above)) @ ways).sum(axis=1)
+            off = max(off, float(np.linalg.norm(lost, axis=1).max()))
+    return off and off / report["leg"]
 
 
 def _turn(armature: Object, matrix: Matrix) -> None:
@@ -238,6 +271,7 @@ def _turn(armature: Object, matrix: Matrix) -> None:
 
 
 def _write_fbx(path: str) -> None:
+    _show_planted(bpy.context.view_layer.objects.active)
     only_this = {"bake_anim_use_all_actions": False, "bake_anim_use_nla_strips": False}
     # By default the exporter drops keys that change a value by less than 0.1 %, which is 10 cm at 100 m.
     bpy.ops.export_scene.fbx(filepath=path, use_selection=True, bake_anim_simplify_factor=0.0, **only_this)
@@ -247,7 +281,14 @@ def _write_glb(path: str) -> None:
     """Export what the NLA plays as a scene: without an active action the usual mode would export no animation."""
     plays_action = bpy.context.view_layer.objects.active.animation_data.action
     mode = "ACTIVE_ACTIONS" if plays_action else "SCENE"
-    bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)
+    render = bpy.context.scene.render
+    base = render.fps_base
+    try:
+        # The exporter multiplies by the base, by which Blender divides.
+        render.fps_base = 1.0 / base
+        bpy.ops.export_scene.gltf(filepath=path, use_selection=True, export_animation_mode=mode)
+    finally:
+        render.fps_base = base
 
 
 WRITERS: dict[str, Callable[[str], Any]] = {

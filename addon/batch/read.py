@@ -31,7 +31,7 @@ def read_clip(path: Path) -> Object:
     The armature plays the first action of the file, and the scene gets the frames of that action. A blend file replaces
     the present file and is not changed.
     """
-    before = set(bpy.data.objects)
+    before, known = set(bpy.data.objects), set(bpy.data.actions)
     _read(path, CLIPS, "a clip")
     is_blend = path.suffix.lower() == BLEND
     shown = bpy.context.view_layer.objects
@@ -39,35 +39,67 @@ def read_clip(path: Path) -> Object:
     if not armatures:
         raise Refusal(f"{path.name} holds no armature{' that its view layer has' if is_blend else ''}")
     armature = max(armatures, key=lambda ob: len(ob.data.bones))
+    if not is_blend:
+        _put_on_tracks(armature, known)
     found = actions_of(armature)
     if found and not is_blend:
         play(armature, next(iter(found.values())))
     return armature
 
 
+def _put_on_tracks(armature: Object, known: set[Action]) -> None:
+    """Put each action of the armature that nothing plays, and that is not known, on a muted track of its own.
+
+    Importers of fbx files leave all actions but one unplayed.
+    """
+    known = known.union(*(actions.played_by(ob) for ob in bpy.data.objects))
+    for action in [action for action in bpy.data.actions if action not in known][::-1]:
+        motion = actions.fitting(armature, action)
+        if motion.slot in (None, f"OB{armature.name}") and motion.curves.bones() & set(armature.pose.bones.keys()):
+            track = (armature.animation_data or armature.animation_data_create()).nla_tracks.new()
+            track.mute = True
+            actions.put(track.strips.new(action.name, 1, action), motion)
+
+
 def read_ground(path: Path) -> list[Object]:
-    """Import a ground without moving it, and return its meshes."""
-    before = set(bpy.data.objects)
+    """Import a ground without moving it, and return its meshes. It moves as in its file, at the scene's frame rate."""
+    before, render = set(bpy.data.objects), bpy.context.scene.render
+    fps, base = render.fps, render.fps_base
     _read(path, GROUNDS, "a ground")
-    meshes = [ob for ob in bpy.data.objects if ob.type == "MESH" and ob not in before and ob.data.polygons]
+    found = [ob for ob in bpy.data.objects if ob not in before]
+    # The importer of fbx files gives the scene the frame rate of the file.
+    longer = (fps / base) / (render.fps / render.fps_base)
+    render.fps, render.fps_base = fps, base
+    for ob in found if longer != 1.0 else ():
+        _lengthen(ob, longer)
+    meshes = [ob for ob in found if ob.type == "MESH" and ob.data.polygons]
     if not meshes:
         raise Refusal(f"{path.name} holds no mesh with faces to walk on")
     return meshes
+
+
+def _lengthen(ob: Object, factor: float) -> None:
+    """Stretch the motion of an object in time. The importer of fbx files puts their time zero on frame 1."""
+    for curve in actions.assigned(ob).curves:
+        for point in curve.keyframe_points:
+            for place in (point.co, point.handle_left, point.handle_right):
+                place.x = 1.0 + (place.x - 1.0) * factor
+        curve.update()
 
 
 def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
     The importer of glTF files puts each action on a track and appends the armature's name to the action's name (in
-    Blender 4.2 twice). The names here are without it.
+    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it.
     """
     animation = armature.animation_data
     if animation is None:
         return {}
     found = [animation.action] if animation.action else []
     found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
-    added = f"_{armature.name}"
-    return {action.name.removesuffix(added).removesuffix(added): action for action in found}
+    before, added = f"{armature.name}|", f"_{armature.name}"
+    return {action.name.removeprefix(before).removesuffix(added).removesuffix(added): action for action in found}
 
 
 def enlarge(armature: Object, factor: float) -> None:

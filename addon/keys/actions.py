@@ -15,6 +15,7 @@ from bpy.types import Action, AnimData, FCurve, NlaStrip, Object, Scene
 from bpy.utils import unescape_identifier
 
 from . import fcurves
+from .keyframes import whole
 
 # Custom properties of planted actions: a pointer to the source, and on actions that hold only the corrections of an NLA
 # layer, how the source was played before.
@@ -89,12 +90,13 @@ class Curves:
         action = self.bag.id_data if self.bag else None
         # Blender's own range is that of all slots, and that of an action without keys is zero.
         if action and len(getattr(action, "slots", [None])) == 1 and any(action.curve_frame_range):
-            return tuple(action.curve_frame_range)
-        ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
+            ranges = [action.curve_frame_range]
+        else:
+            ranges = [curve.range() for curve in self if curve.keyframe_points or curve.sampled_points]
         if not ranges:
             return None
         starts, ends = zip(*ranges, strict=True)
-        return min(starts), max(ends)
+        return whole(min(starts)), whole(max(ends))
 
 
 @lru_cache(maxsize=10_000)

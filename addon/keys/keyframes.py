@@ -34,6 +34,12 @@ def times(curve: FCurve) -> Array:
     return column(curve, "co")[:, 0].astype(float)
 
 
+def whole(frame: float) -> float:
+    """The whole frame that this frame is treated as, or the frame itself: files with times in seconds round them."""
+    nearest = float(np.round(frame))
+    return nearest if abs(frame - nearest) < SAME_FRAME else frame
+
+
 def inside(keyed: NDArray, frames: Frames) -> Mask:
     """Which of the times of keys in `keyed` lie between the first and the last of `frames`."""
     return (keyed > frames[0] - SAME_FRAME) & (keyed < frames[-1] + SAME_FRAME)

@@ -51,7 +51,15 @@ from .new_action import NewAction
 from .nla_layer import NlaLayer
 from .output import Output
 from .present import PresentPose
-from .refusals import refuse_numbers, refuse_shared, refuse_under_layers, refuse_uneditable, refuse_unshown, tell_locks
+from .refusals import (
+    refuse_numbers,
+    refuse_shared,
+    refuse_strips_below,
+    refuse_under_layers,
+    refuse_uneditable,
+    refuse_unshown,
+    tell_locks,
+)
 from .sparse import thin
 from .task import Task
 from .transaction import keep_pose, on_success
@@ -143,6 +151,8 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     task = output.task = output.choose_task(find_body(context, armature, options, output.bounds), surfaces)
     before = output.before = yield from part_of(task.sample(keep=True), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
+    if not task.present:
+        refuse_strips_below(armature, output.source, output.channels)
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, output.channels, output.target.curves)

@@ -12,7 +12,7 @@ from bpy.types import Object, PoseBone, Scene
 from ..errors import Refusal, listed
 from ..keys import actions, fcurves
 from ..keys.actions import Assignment, Curves
-from ..keys.channels import Channel
+from ..keys.channels import Channel, silent_parts
 from ..properties import PlantingOptions
 from . import layers, records
 from .task import Bounds
@@ -128,6 +128,21 @@ def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
             trouble = fcurves.trouble(curve)
             if trouble:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
+
+
+def refuse_strips_below(armature: Object, source: Assignment, channels: Iterable[Channel]) -> None:
+    """Refuse NLA strips that animate what the source does not key: its curves do not tell these values."""
+    played = actions.strip_of(armature)
+    strips = [strip for strip in actions.strips(armature) if strip != played]
+    for channel in channels if strips else ():
+        size = channel.values.shape[1]
+        silent = silent_parts(source.curves, channel.path, size)
+        for strip in strips:
+            if set(silent).difference(silent_parts(actions.assignment_of(strip).curves, channel.path, size)):
+                raise Refusal(
+                    f"NLA strip {strip.name} of {armature.name} animates the {channel.name} of bone {channel.bone}, "
+                    f"which {source.action.name} does not key: key it there, or mute that strip"
+                )
 
 
 def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) -> Iterator[str]:

@@ -296,3 +296,18 @@ def test_a_clip_in_other_units_is_enlarged_to_those_of_the_ground(bpy, command, 
     bpy.ops.export_anim.bvh(filepath=str(files / "small.bvh"), global_scale=0.01, frame_start=1, frame_end=biped.LAST)
     _, output = run(command, files, "small.bvh", "--scale", "100")
     assert report_of(output, "small")["actions"][0]["report"]["leg"] == pytest.approx(0.9, rel=0.01)
+
+
+def test_a_ground_at_another_frame_rate_leaves_that_of_the_clip_and_moves_at_its_own(bpy, command, reading, files):
+    slope = bpy.data.objects["Slope"]
+    for frame, height in ((1, 0.0), (13, 0.1)):
+        slope.location.z = height
+        slope.keyframe_insert("location", frame=frame)
+    bpy.context.scene.render.fps, bpy.context.scene.frame_end = 12, 13
+    bpy.ops.export_scene.fbx(filepath=str(files / "slope.fbx"), use_selection=True)
+    _, output = run(command, files, "walk.bvh", ground="slope.fbx")
+    assert report_of(output)["actions"][0]["report"]["fps"] == pytest.approx(30.0, rel=1e-4)
+    bpy.ops.wm.open_mainfile(filepath=str(output / "walk.blend"), load_ui=False)
+    (ground,) = bpy.data.collections["ik2bone ground"].objects
+    first, last = ground.animation_data.action.frame_range
+    assert last - first == pytest.approx(30.0, abs=0.1)

@@ -11,7 +11,7 @@ import fingerprint
 import numpy as np
 import pytest
 from batch_run import error_of, height_over_slope, report_of, run
-from planted import heads
+from planted import heads, plant
 
 
 @pytest.mark.parametrize("keys", ["NEW_ACTION", "NLA_LAYER"])
@@ -71,6 +71,24 @@ def test_an_action_that_cannot_be_written_does_not_stop_the_others(bpy, walker, 
     assert "planted 1 of 2" in lines and "climb: Walker moves as an object, and bvh files hold bones alone" in lines
 
 
+@pytest.mark.parametrize("kind", ["fbx", "bvh"])
+def test_every_action_of_an_fbx_file_is_planted_on_request(bpy, walker, command, reading, tmp_path, kind):
+    short = walker.animation_data.action.copy()
+    short.name, short.use_fake_user = "short", True
+    for curve in fingerprint.curves_of(short):
+        while curve.keyframe_points[-1].co.x > 41.0:
+            curve.keyframe_points.remove(curve.keyframe_points[-1])
+    clip = tmp_path / "two.fbx"
+    bpy.ops.export_scene.fbx(filepath=str(clip), bake_anim_use_nla_strips=False)
+    status, output = run(command, tmp_path, str(clip), "--all-actions", "--kind", kind, ground=None)
+    frames = [entry["report"]["frames"] for entry in report_of(output, "two")["actions"]]
+    assert status == command.PLANTED and frames == [[1, 41], [1, biped.LAST]]
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    for name, count in (("short", 41), ("walk", biped.LAST)):
+        first, last = reading.read_clip(output / f"two.{name}.{kind}").animation_data.action.frame_range
+        assert last - first == pytest.approx(count - 1, abs=0.1)
+
+
 def test_actions_of_two_clips_with_dots_in_their_names_do_not_replace_one_another(bpy, walker, command, tmp_path):
     for stem, name in (("walk", "run.fast"), ("walk.run", "fast")):
         walker.animation_data.action.name = name
@@ -86,6 +104,7 @@ def test_a_bvh_file_that_fails_leaves_the_armature_as_it_was_for_the_next(bpy, w
     def fail(**_):
         raise RuntimeError("the disk is full")
 
+    plant(bpy)
     before = heads(bpy, walker, [1], ["head"])
     module = addon("batch.plant")
     monkeypatch.setattr(module.bpy.ops, "export_anim", SimpleNamespace(bvh=fail))
@@ -102,6 +121,48 @@ def test_a_bvh_file_holds_where_the_object_stands(bpy, walker, command, reading,
     bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
     after = heads(bpy, reading.read_clip(output / "walk.bvh"), [1, biped.LAST], ["chest"])
     np.testing.assert_allclose(after, before, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_files_of_every_kind_last_as_long_as_the_clip_at_a_fractional_frame_rate(
+    bpy, walker, command, reading, tmp_path, kind
+):
+    bpy.context.scene.render.fps_base = 1.25
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    first, last = reading.read_clip(output / f"walk.{kind}").animation_data.action.frame_range
+    render = bpy.context.scene.render
+    seconds = (last - first) * render.fps_base / render.fps
+    np.testing.assert_allclose(seconds, (biped.LAST - 1) * 1.25 / 30, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx", "glb"])
+def test_files_hold_all_planted_frames_whatever_the_scene_shows(bpy, walker, command, reading, tmp_path, kind):
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 20, 30
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    bpy.context.scene.render.fps = 30
+    first, last = reading.read_clip(output / f"walk.{kind}").animation_data.action.frame_range
+    assert last - first == pytest.approx(biped.LAST - 1, abs=1e-3)
+
+
+@pytest.mark.parametrize(("kind", "told"), [("bvh", "begin at -9"), ("fbx", "begin at -9"), ("glb", None)])
+def test_planted_frames_before_zero_are_written_whole_or_refused(bpy, walker, command, tmp_path, kind, told):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            point.co.x -= 10.0
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, ground=None)
+    assert told in error_of(output) if told else report_of(output)["written"] == [f"walk.{kind}"]
+
+
+@pytest.mark.parametrize("kind", ["bvh", "fbx"])
+def test_a_clip_of_which_one_pose_was_planted_is_written(bpy, walker, command, tmp_path, kind):
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", kind, "--frame-range", "CURRENT", ground=None)
+    assert report_of(output)["written"] == [f"walk.{kind}"]
 
 
 def test_a_clip_whose_object_moves_is_no_bvh_file(bpy, walker, command, tmp_path):
@@ -138,6 +199,14 @@ def test_a_clip_that_is_mirrored_or_scaled_unevenly_is_no_bvh_file(bpy, walker, 
     status, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
     assert status == command.NOT_PLANTED and not report_of(output)["written"]
     assert "Walker is mirrored or scaled unevenly, and bvh files hold neither" in error_of(output)
+
+
+@pytest.mark.parametrize(("bone", "told"), [("thigh.L", "Walker has scaled bones"), ("foot.L", None), ("head", None)])
+def test_a_clip_whose_feet_hang_under_scaled_bones_is_no_bvh_file(bpy, walker, command, tmp_path, bone, told):
+    walker.pose.bones[bone].scale = (1.1, 1.1, 1.1)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "walk.blend"))
+    _, output = run(command, tmp_path, "walk.blend", "--kind", "bvh", ground=None)
+    assert told in error_of(output) if told else report_of(output)["written"] == ["walk.bvh"]
 
 
 @pytest.mark.parametrize("hide", ["itself", "its collection", "from the mouse"])

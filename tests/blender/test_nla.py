@@ -127,6 +127,20 @@ def test_several_strips_in_the_scene_s_frame_range_are_refused_by_name(bpy, walk
     assert first.action.name == "walk.planted"
 
 
+@pytest.mark.parametrize("output", ["NEW_ACTION", "IN_PLACE", "NLA_LAYER"])
+@pytest.mark.parametrize(("bone", "name"), [("hips", "location"), ("thigh.L", "rotation_quaternion")])
+def test_a_strip_that_moves_what_the_action_over_it_does_not_key_is_refused(bpy, walker, slope, bone, name, output):
+    own = walker.animation_data.action.copy()
+    push_down(walker)
+    walker.animation_data.action = own
+    bag, path = fingerprint.bags_of(own)[0], walker.pose.bones[bone].path_from_id(name)
+    for curve in [curve for curve in bag.fcurves if curve.data_path == path]:
+        bag.fcurves.remove(curve)
+    refused(bpy, walker, f"animates the {name} of bone {bone}, which {own.name} does not key", output=output)
+    walker.animation_data.nla_tracks[0].mute = True
+    plant(bpy, output=output)
+
+
 def test_a_pose_between_several_strips_is_planted_and_not_keyed(bpy, walker, slope):
     first = push_down(walker)
     walker.animation_data.nla_tracks.new().strips.new("Other", 1, first.action.copy())

@@ -142,6 +142,16 @@ def test_a_leg_planted_again_stands_under_hips_that_were_moved(bpy, walker, slop
     assert after["drift"] < 1e-4 and after["penetration"] < 1e-4
 
 
+@pytest.mark.parametrize("off", [-2e-5, 2e-5])
+def test_keys_that_are_rounded_off_their_frames_add_no_frame_at_the_ends(bpy, walker, slope, off):
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in curve.keyframe_points:
+            point.co.x += off
+    assert walker.animation_data.action.frame_range[:] != (1.0, biped.LAST)
+    plant(bpy)
+    assert record_of(walker)["report"]["frames"] == [1, biped.LAST]
+
+
 def test_two_frames_are_planted_like_the_whole_there(bpy, walker, slope):
     plant(bpy)
     whole = heads(bpy, walker, (30, 31), JOINTS)
