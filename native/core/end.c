@@ -248,11 +248,15 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-IK2B_PASS_OF(begin_own, true, IK2B_ENDS, begin_end(t, careful, t->given_end_matrix, t->own))
-IK2B_PASS_OF(begin_wanted, true, IK2B_ENDS, begin_end(t, careful, t->given_end_goal, t->wanted))
-IK2B_PASS_OF(carry_end, true, IK2B_ENDS, carry_end(t))
-IK2B_PASS_OF(turn_end_matrix, true, IK2B_ENDS, turn_end_matrix(t, careful))
-IK2B_PASS_OF(carry_sheared_end, true, IK2B_ENDS, carry_sheared_end(t))
+#define PASS(name, expression)                                                                     \
+    IK2B_PASS_OF(name, true, IK2B_ENDS, expression)                                                \
+    IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))
+
+PASS(begin_own, begin_end(t, careful, t->given_end_matrix, t->own))
+PASS(begin_wanted, begin_end(t, careful, t->given_end_goal, t->wanted))
+PASS(carry_end, carry_end(t))
+PASS(turn_end_matrix, turn_end_matrix(t, careful))
+PASS(carry_sheared_end, carry_sheared_end(t))
 
 /* finish_polar for one matrix of all lanes. */
 IK2B_IN_LINE void
@@ -322,25 +326,33 @@ orient_end_settle(limb *t)
         carry_sheared_end(t);
     }
 }
-IK2B_IN_LINE void
-orient_end_lanes(limbs *t, int together)
+static void
+orient_ends(limbs *t)
 {
     if (is_given(&t->task, GOAL)) {
-        begin_wanted_lanes(t, together);
+        begin_wanted_pass()(t);
         finish_polars(t, t->wanted[0]);
     }
-    begin_own_lanes(t, together);
+    begin_own_pass()(t);
     finish_polars(t, t->own[0]);
-    carry_end_lanes(t, together);
+    carry_end_pass()(t);
     if (any_lane(t->sheared)) {
-        turn_end_matrix_lanes(t, together);
+        turn_end_matrix_pass()(t);
         finish_polars(t, t->turned[0]);
-        carry_sheared_end_lanes(t, together);
+        carry_sheared_end_pass()(t);
     }
 }
 
+static ik2b_pass *
+orient_end_pass(void)
+{
+    return orient_ends;
+}
+
+static const ik2b_stage orient_end_stage = {
+    .settle = orient_end_settle, .pass = orient_end_pass, .all = IK2B_BIT(END_MATRIX)};
+
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
-IK2B_STAGE_OF(orient_end, .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
            .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,

@@ -96,7 +96,7 @@ invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
     *determinant = d33_cofactor(m, cofactor);
     double inverse = 1.0 / *determinant;
     for (int j = 0; j < 3; j++) {
-        square *= d33_column_square(m, j);
+        square *= m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j];
     }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {

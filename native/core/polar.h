@@ -98,7 +98,6 @@ finish_polar(double m[3][3], bool careful, double goes_on)
     jump_polar(dest);
     bool good = step_polar(dest) < 1e-7;
     if (careful && asked && !good) {
-        memcpy(dest, m, sizeof dest);
         for (int step = 1; step_polar(dest) > 1e-8 && step < IK2B_POLAR_STEPS; step++) {
         }
     }

@@ -229,18 +229,11 @@ d33_cofactor(double m[3][3], double dest[3][3])
     return d3_dot(m[0], dest[0]);
 }
 
-/* The square of the length of column j. */
-static inline double
-d33_column_square(double m[3][3], int j)
-{
-    return m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j];
-}
-
 /* The sum of the squares of all elements. */
 static inline double
 d33_square(double m[3][3])
 {
-    return d33_column_square(m, 0) + d33_column_square(m, 1) + d33_column_square(m, 2);
+    return d3_dot(m[0], m[0]) + d3_dot(m[1], m[1]) + d3_dot(m[2], m[2]);
 }
 
 /* The inverse. Returns false if the determinant is at most `parallel` times the product of the
@@ -251,7 +244,7 @@ d33_invert(double m[3][3], double parallel, double dest[3][3])
     double cofactor[3][3], volume = 1.0;
     double determinant = d33_cofactor(m, cofactor);
     for (int j = 0; j < 3; j++) {
-        volume *= sqrt(d33_column_square(m, j));
+        volume *= sqrt(m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j]);
     }
     if (!(fabs(determinant) > parallel * volume)) {
         return false;
