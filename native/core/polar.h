@@ -8,9 +8,8 @@
 
 #include "limbs.h"
 
-/* The most steps of Newton's iteration, which finds the rotations that lanes cannot find. A nearly
- * rigid matrix takes two or three steps. Each halving of a matrix's least width takes one step
- * more; the test for singular matrices bounds how narrow a matrix can be. */
+/* The most steps of Newton's iteration, which goes on from the estimates of rotations that lanes
+ * cannot settle. Each halving of the error takes one step. */
 #define IK2B_POLAR_STEPS 60
 
 /* The first step of Newton's iteration for the rotation of the polar decomposition of `m` (Higham
