@@ -27,7 +27,10 @@ enum { OF_NUMPY_1 = 0x01000009, OF_NUMPY_2 = 0x02000000 };
 enum { GET_VERSION = 0, NDARRAY_TYPE = 2, NEW_EMPTY = 184 };
 typedef unsigned version_getter(void);
 typedef PyObject *array_maker(int ndim, const Py_ssize_t *shape, PyObject *dtype, int by_columns);
-enum { WRITEABLE = 0x400 }; /* a flag */
+
+/* Flags. The highest bit, which makes the sum negative, warns of results of broadcast_arrays, which
+ * numpy's buffers call read-only. */
+enum { WRITEABLE = 0x400 };
 
 void
 free_numpy(numpy_parts *self)
@@ -138,7 +141,7 @@ view_array(const numpy_parts *self, PyObject *object, Py_buffer *view,
     *kind = (ik2b_kind)k;
     *view = (Py_buffer){.buf = array->data,
                         .itemsize = elements[k].size,
-                        .readonly = !(array->flags & WRITEABLE),
+                        .readonly = !(array->flags & WRITEABLE) || array->flags < 0,
                         .ndim = array->ndim,
                         .format = (char *)elements[k].format,
                         .shape = room,

@@ -367,6 +367,14 @@ else:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_results_of_broadcast_arrays_are_no_outputs():
+    """Numpy warns of writing into them, and calls their buffers read-only."""
+    out = outputs((6,))
+    shared = np.broadcast_arrays(out[0], np.zeros((6, 1)))[0]
+    with pytest.raises(BufferError, match="out mid: expected a writable buffer"):
+        ik2bone.solve(*batch(), out=(shared, *out[1:]))
+
+
 def test_an_array_may_be_reshaped_while_a_later_argument_is_converted():
     root, mid, end, target = batch()
     want = ik2bone.solve(root, mid, end, target, weight=0.5)
