@@ -371,6 +371,8 @@ def test_results_of_broadcast_arrays_are_no_outputs():
     """Numpy warns of writing into them, and calls their buffers read-only."""
     out = outputs((6,))
     shared = np.broadcast_arrays(out[0], np.zeros((6, 1)))[0]
+    if not memoryview(shared).readonly:
+        pytest.skip("this numpy returns arrays that need no broadcasting as they are")
     with pytest.raises(BufferError, match="out mid: expected a writable buffer"):
         ik2bone.solve(*batch(), out=(shared, *out[1:]))
 
