@@ -10,8 +10,10 @@
 
 /* Acquires the object's buffer. Returns 1; 0 if the object has no buffer or does not lend it; -1
  * with an exception that is not about the buffer. *kind is IK2B_KINDS if the core cannot read the
- * elements in place. */
-int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view, ik2b_kind *kind);
+ * elements in place. `room` may be used for the shape and strides, if `numpy` is given. The caller
+ * must hold the object until PyBuffer_Release. */
+int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view,
+                 Py_ssize_t room[2 * MAX_NDIM], ik2b_kind *kind);
 
 /* Acquires the buffer of the float64 array that numpy makes of the object. Returns 0, or -1 with an
  * exception. */

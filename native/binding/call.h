@@ -11,7 +11,6 @@
 #include "numpy.h"
 
 #define MAX_RESULTS 6
-#define MAX_NDIM (IK2B_MAX_DIMS + 3)
 
 /* Slots for what can be given by position or name: inputs by their index, words, the parents of
  * joints, out. */
@@ -29,8 +28,8 @@ typedef struct {
 typedef struct {
     Py_buffer view;
     int leading;
-    double number;                /* the value of a Python number, which has no buffer */
-    Py_ssize_t strides[MAX_NDIM]; /* for a view that has none */
+    double number;                 /* the value of a Python number, which has no buffer */
+    Py_ssize_t room[2 * MAX_NDIM]; /* for the shape and strides of a view that has none */
 } argument;
 
 typedef struct {

@@ -20,10 +20,10 @@ give_strides(argument *a)
 {
     Py_ssize_t stride = a->view.itemsize;
     for (int d = a->view.ndim - 1; d >= 0; d--) {
-        a->strides[d] = stride;
+        a->room[d] = stride;
         stride *= a->view.shape[d];
     }
-    a->view.strides = a->strides;
+    a->view.strides = a->room;
 }
 
 static int
@@ -127,7 +127,7 @@ acquire_input(call *self, int i)
     if (!object || (object == Py_None && may_be_none(f, i))) {
         return 0;
     }
-    int found = acquire_view(self->numpy, object, &a->view, &kind);
+    int found = acquire_view(self->numpy, object, &a->view, a->room, &kind);
     if (found < 0) {
         return -1;
     }

@@ -35,15 +35,16 @@ check_shape(const parameter *p, const Py_buffer *view, const Py_ssize_t *shape, 
     return -1;
 }
 
-/* Acquires the caller's buffer, which must have this kind and shape. */
+/* Acquires the buffer of an output, which must have this kind and shape. */
 static int
-acquire_given(call *self, int i, PyObject *object, ik2b_kind expected, const Py_ssize_t *shape,
-              int ndim)
+acquire_buffer(call *self, int i, PyObject *object, ik2b_kind expected, const Py_ssize_t *shape,
+               int ndim)
 {
     const parameter *p = &self->function->parameters[i];
-    Py_buffer *view = &self->arguments[i].view;
+    argument *a = &self->arguments[i];
+    Py_buffer *view = &a->view;
     ik2b_kind kind;
-    int found = acquire_view(self->numpy, object, view, &kind);
+    int found = acquire_view(self->numpy, object, view, a->room, &kind);
     if (found <= 0) {
         return found < 0 ? -1
                          : refuse(PyExc_TypeError, object,
@@ -83,9 +84,7 @@ acquire_output(call *self, int i, PyObject *given)
     int ndim = shape_of_output(self, p, shape);
     ik2b_kind kind = p->holds == IK2B_KINDS ? self->kind : p->holds;
     *result = given ? Py_NewRef(given) : new_array(self->numpy, shape, ndim, kind);
-    if (given ? acquire_given(self, i, given, kind, shape, ndim) < 0
-              : !*result ||
-                    PyObject_GetBuffer(*result, &self->arguments[i].view, PyBUF_STRIDED) < 0) {
+    if (!*result || acquire_buffer(self, i, *result, kind, shape, ndim) < 0) {
         return -1;
     }
     return note_argument(self, i, kind);

@@ -143,7 +143,8 @@ is_same_memory(const call *self, int i, int j)
     const ik2b_array *a = &self->arrays[i], *b = &self->arrays[j];
     const row_shape *row = self->function->parameters[i].row;
     return a->data == b->data && a->kind == b->kind && row == self->function->parameters[j].row &&
-           (!row->joints || self->joints.stride[i] == self->joints.stride[j]) &&
+           (!row->joints || self->joints.count == 1 ||
+            self->joints.stride[i] == self->joints.stride[j]) &&
            memcmp(a->inner, b->inner, (size_t)row->dims * sizeof *a->inner) == 0 &&
            memcmp(a->stride, b->stride, (size_t)self->extent.count * sizeof *a->stride) == 0;
 }

@@ -225,7 +225,7 @@ parse_parents(call *self)
         return -1;
     }
     self->joints.parents = parents; /* end_call frees the memory */
-    int lent = acquire_view(NULL, object, &view, &kind);
+    int lent = acquire_view(NULL, object, &view, NULL, &kind);
     bool good = lent >= 0;
     if (lent > 0 && view.ndim != 1) {
         PyErr_Format(PyExc_ValueError, "parents: expected shape (joints,), got shape %s",

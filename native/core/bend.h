@@ -74,6 +74,7 @@ turn_to_pole(limb *t, bool careful, bool partly)
     d3_copy(t->new_bend, bend);
     bool none = d3_is_zero(t->pole) | (part == 0.0);
     bool good = d3_across(t->pole, t->new_line, side);
+    t->still = partly ? t->still : chosen(none, t->still, 0.0);
     if (careful && !none && !good) {
         d3_unit(t->pole, side);
         d3_reject(side, t->new_line, side);
@@ -112,6 +113,7 @@ twist_bend(limb *t)
     d3_copy(t->new_bend, bend);
     turn_bend(bend, t->new_line, t->sine[IK2B_TWIST_ANGLE], t->cosine[IK2B_TWIST_ANGLE], dest);
     d3_copy(dest, t->new_bend);
+    t->still = chosen(t->angle[IK2B_TWIST_ANGLE] == 0.0, t->still, 0.0);
     return true;
 }
 

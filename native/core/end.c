@@ -28,33 +28,40 @@ find_position(limb *t, bool careful)
     }
 }
 
-/* Whether one step of Newton's iteration finds the rotation nearest to an aggregate transform, as
- * begin_polar decides it. False for a matrix that is too large or too small. */
+/* `dest`, a correction (w, x, y, z) in the frame of a rigid aggregate transform, as x, y, z, w in
+ * outer space, multiplied by twice the size of the transform. The vector is turned by the rotation
+ * nearest to the transform, which is found as by begin_polar, with the inverse of the linear part,
+ * `inward`, in place of the cofactor matrix. Returns false if the transform is not rigid, as
+ * begin_polar decides it, or too large or too small. */
 IK2B_IN_LINE bool
-is_rigid(const limb *t, double matrix[4][4])
+turn_outward(const limb *t, double matrix[4][4], double inward[3][3], double determinant,
+             const double turn[4], double dest[4])
 {
-    double m[3][3], cofactor[3][3];
+    double m[3][3];
+    const double *v = turn + 1;
     get_linear(matrix, m);
-    double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
-    double third = square * (1.0 / 3.0);
-    bool rigid = fabs(determinant) >= (1.0 - t->task.polar_rest) * (sqrt(third) * third);
+    double square = d33_square(m), third = square * (1.0 / 3.0), size = sqrt(third);
+    for (int i = 0; i < 3; i++) {
+        double back = inward[0][i] * v[0] + inward[1][i] * v[1] + inward[2][i] * v[2];
+        dest[i] = d3_dot(m[i], v) + third * back;
+    }
+    dest[3] = copysign(2.0 * size, determinant) * turn[0];
+    bool rigid = fabs(determinant) >= (1.0 - t->task.polar_rest) * (size * third);
     return rigid & is_ordinary(square);
 }
 
-/* `dest`, the vector v turned by the rotation nearest to a rigid aggregate transform. The rotation
- * is found as by begin_polar, with the inverse of the linear part, `inward`, in place of the
- * cofactor matrix. */
-IK2B_IN_LINE void
-turn_outward(double matrix[4][4], double inward[3][3], const double v[3], double dest[3])
+/* Begins to find the rotation nearest to a given matrix. Returns false if the lane needs care; with
+ * care, marks the row as invalid if the matrix is singular or not finite. */
+IK2B_IN_LINE bool
+begin_end(limb *t, bool careful, double matrix[4][4], double dest[3][3])
 {
-    double m[3][3], cofactor[3][3];
+    double m[3][3], goes_on;
+    bool good = check_matrix(t, careful, matrix);
     get_linear(matrix, m);
-    double determinant = d33_cofactor(m, cofactor), size = sqrt(d33_square(m) * (1.0 / 3.0));
-    double own = copysign(0.5 / size, determinant), turned = copysign(0.5 * size, determinant);
-    for (int i = 0; i < 3; i++) {
-        double back = inward[0][i] * v[0] + inward[1][i] * v[1] + inward[2][i] * v[2];
-        dest[i] = own * d3_dot(m[i], v) + turned * back;
-    }
+    good &= begin_polar(m, careful, t->task.polar_rest, &goes_on);
+    t->goes_on = in_pairs(chosen(good | careful, goes_on, 0.0));
+    memcpy(dest, m, sizeof m);
+    return good;
 }
 
 /* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A turns what
@@ -65,27 +72,20 @@ IK2B_IN_LINE bool
 carry_end(limb *t)
 {
     double root[4], mid[4];
-    turn_outward(t->root_matrix, t->inward, t->root_turn + 1, root);
-    turn_outward(t->mid_matrix, t->mid_inward, t->mid_turn + 1, mid);
-    root[3] = t->root_turn[0];
-    mid[3] = t->mid_turn[0];
+    bool rigid = turn_outward(t, t->root_matrix, t->inward, t->determinant, t->root_turn, root);
+    rigid &= turn_outward(t, t->mid_matrix, t->mid_inward, t->mid_determinant, t->mid_turn, mid);
+    rigid &= t->goes_on == 0.0;
     d4_mul(root, mid, t->carried);
-    bool rigid = is_rigid(t, t->root_matrix);
-    rigid &= is_rigid(t, t->mid_matrix);
-    rigid &= is_rigid(t, t->given_end_matrix);
     t->sheared = as_number(!rigid);
     return true;
 }
 
-/* Sets `turned` to the end joint's matrix after both corrections, for matrices that are not
- * rigid. Only its nearest rotation is used. */
+/* Sets `turned` to the end joint's matrix after both corrections, for matrices that are not rigid,
+ * and begins to find its nearest rotation. */
 IK2B_IN_LINE bool
 turn_end_matrix(limb *t, bool careful)
 {
-    double m[3][3], step[3][3], turn[3][3];
-    if (careful && t->sheared == 0.0) {
-        return true;
-    }
+    double m[3][3], step[3][3], turn[3][3], goes_on;
     get_linear(t->given_end_matrix, m);
     d33_multiply(t->mid_inward, m, step);
     d4_matrix(t->mid_turn, turn);
@@ -96,66 +96,11 @@ turn_end_matrix(limb *t, bool careful)
     d4_matrix(t->root_turn, turn);
     d33_multiply(turn, m, step);
     get_linear(t->root_matrix, turn);
-    d33_multiply(turn, step, t->turned);
-    return true;
-}
-
-/* begin_polar and finish_polar in lanes. Rows of the source matrices are `pitch` numbers apart. */
-IK2B_IN_LINE void
-begin_polar_part(lane *source, int pitch, lane *dest, limbs *part, double enough, int lanes)
-{
-    IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
-        double m[3][3], goes_on;
-        for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = source[i / 3 * pitch + i % 3][k];
-        }
-        bool good = begin_polar(m, false, enough, &goes_on);
-        part->hard[k] = chosen(good, part->hard[k], 1.0);
-        part->goes_on[k] = in_pairs(chosen(good, goes_on, 0.0));
-        for (int i = 0; i < 9; i++) {
-            dest[i][k] = m[i / 3][i % 3];
-        }
-    }
-}
-
-IK2B_IN_LINE void
-finish_polar_part(lane *matrix, limbs *part, int lanes)
-{
-    IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
-        double m[3][3];
-        for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = matrix[i][k];
-        }
-        bool good = finish_polar(m, false, part->goes_on[k]);
-        part->hard[k] = chosen(good, part->hard[k], 1.0);
-        for (int i = 0; i < 9; i++) {
-            matrix[i][k] = m[i / 3][i % 3];
-        }
-    }
-}
-
-IK2B_IN_LINE lane *
-from_lane(lane *lanes, int first)
-{
-    return (lane *)(void *)(lanes[0] + first);
-}
-
-/* find_polar in all lanes; `dest` may be `source`. Most tiles skip finish_polar, because all of
- * their matrices are rigid. */
-IK2B_IN_LINE void
-find_polar_lanes(limbs *t, lane *source, int pitch, lane *dest, int together)
-{
-    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
-    for (int first = 0; first < t->lanes; first += together) {
-        begin_polar_part(from_lane(source, first), pitch, from_lane(dest, first),
-                         lanes_from(t, first), t->task.polar_rest, lanes);
-    }
-    bool any = any_lane(t->goes_on);
-    for (int first = 0; any && first < t->lanes; first += together) {
-        finish_polar_part(from_lane(dest, first), lanes_from(t, first), lanes);
-    }
+    d33_multiply(turn, step, m);
+    bool good = begin_polar(m, careful, t->task.polar_rest, &goes_on) | (t->sheared == 0.0);
+    t->goes_on = in_pairs(chosen((good | careful) & (t->sheared != 0.0), goes_on, 0.0));
+    memcpy(t->turned, m, sizeof m);
+    return good;
 }
 
 IK2B_IN_LINE double
@@ -303,43 +248,111 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-/* Finds the nearest rotations of the end joint's matrix, of its goal and, if a matrix is not
- * rigid, of the turned matrix. */
-static void
-find_polars_settle(limb *t)
-{
-    const double enough = t->task.polar_rest;
-    get_linear(t->given_end_matrix, t->own);
-    find_polar(t->own, enough);
-    if (is_given(&t->task, GOAL)) {
-        get_linear(t->given_end_goal, t->wanted);
-        find_polar(t->wanted, enough);
-    }
-    if (t->sheared != 0.0) {
-        find_polar(t->turned, enough);
-    }
-}
+#define PASS(name, expression)                                                                     \
+    IK2B_PASS_OF(name, true, IK2B_ENDS, expression)                                                \
+    IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))
 
+PASS(begin_own, begin_end(t, careful, t->given_end_matrix, t->own))
+PASS(begin_wanted, begin_end(t, careful, t->given_end_goal, t->wanted))
+PASS(carry_end, carry_end(t))
+PASS(turn_end_matrix, turn_end_matrix(t, careful))
+PASS(carry_sheared_end, carry_sheared_end(t))
+
+/* finish_polar for one matrix of all lanes. */
 IK2B_IN_LINE void
-find_polars_lanes(limbs *t, int together)
+finish_polar_part(limbs *part, lane *matrix, int lanes)
 {
-    lane *const source[] = {t->given_end_matrix[0], t->given_end_goal[0], t->turned[0]};
-    lane *const dest[] = {t->own[0], t->wanted[0], t->turned[0]};
-    const bool asked[] = {true, is_given(&t->task, GOAL), any_lane(t->sheared)};
-    for (int i = 0; i < 3; i++) {
-        if (asked[i]) {
-            find_polar_lanes(t, source[i], i == 2 ? 3 : 4, dest[i], together);
+    IK2B_LANE_LOOP
+    for (int k = 0; k < lanes; k++) {
+        double m[3][3];
+        for (int i = 0; i < 9; i++) {
+            m[i / 3][i % 3] = matrix[i][k];
+        }
+        bool good = finish_polar(m, false, part->goes_on[k]);
+        part->hard[k] = chosen(good, part->hard[k], 1.0);
+        for (int i = 0; i < 9; i++) {
+            matrix[i][k] = m[i / 3][i % 3];
         }
     }
 }
 
+IK2B_IN_LINE void
+finish_polar_lanes(limbs *t, lane *matrix, int together)
+{
+    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
+    for (int first = 0; first < t->lanes; first += together) {
+        lane *part = (lane *)(void *)(matrix[0] + first);
+        finish_polar_part(lanes_from(t, first), part, lanes);
+    }
+}
+
+IK2B_BUILDS(polar_finisher, finish_polar_lanes, (limbs * t, lane *matrix),
+            (t, matrix, IK2B_TOGETHER))
+
+/* Most tiles need no further step, because all of their matrices are rigid. */
+static inline void
+finish_polars(limbs *t, lane *matrix)
+{
+    if (any_lane(t->goes_on)) {
+        polar_finisher()(t, matrix);
+    }
+}
+
+IK2B_APART void
+settle_polar(limb *t, double m[3][3])
+{
+    finish_polar(m, true, t->goes_on);
+}
+
+IK2B_APART void
+settle_end(limb *t, double matrix[4][4], double dest[3][3])
+{
+    begin_end(t, true, matrix, dest);
+    settle_polar(t, dest);
+}
+
+/* Sets `own`, `carried` and, with a goal, `wanted`. */
+static void
+orient_end_settle(limb *t)
+{
+    if (is_given(&t->task, GOAL)) {
+        settle_end(t, t->given_end_goal, t->wanted);
+    }
+    settle_end(t, t->given_end_matrix, t->own);
+    carry_end(t);
+    if (t->sheared != 0.0) {
+        turn_end_matrix(t, true);
+        settle_polar(t, t->turned);
+        carry_sheared_end(t);
+    }
+}
+static void
+orient_ends(limbs *t)
+{
+    if (is_given(&t->task, GOAL)) {
+        begin_wanted_pass()(t);
+        finish_polars(t, t->wanted[0]);
+    }
+    begin_own_pass()(t);
+    finish_polars(t, t->own[0]);
+    carry_end_pass()(t);
+    if (any_lane(t->sheared)) {
+        turn_end_matrix_pass()(t);
+        finish_polars(t, t->turned[0]);
+        carry_sheared_end_pass()(t);
+    }
+}
+
+static ik2b_pass *
+orient_end_pass(void)
+{
+    return orient_ends;
+}
+
+static const ik2b_stage orient_end_stage = {
+    .settle = orient_end_settle, .pass = orient_end_pass, .all = IK2B_BIT(END_MATRIX)};
+
 IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
-IK2B_STAGE(carry_end, IK2B_ENDS, carry_end(t), .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE_IF(turn_end_matrix, any_lane(t->sheared), IK2B_ENDS, turn_end_matrix(t, careful),
-              .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE_OF(find_polars, .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE_IF(carry_sheared_end, any_lane(t->sheared), IK2B_ENDS, carry_sheared_end(t),
-              .all = IK2B_BIT(END_MATRIX))
 IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
            .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
@@ -348,9 +361,8 @@ IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
 static const ik2b_stage *const stages[] = {
-    &leave_pose_stage,  &carry_end_stage,         &turn_end_matrix_stage,
-    &find_polars_stage, &carry_sheared_end_stage, &keep_end_stage,
-    &turn_end_stage,    &turn_end_partly_stage,   NULL,
+    &leave_pose_stage, &orient_end_stage,      &keep_end_stage,
+    &turn_end_stage,   &turn_end_partly_stage, NULL,
 };
 
 const ik2b_stage ik2b_leave = {.stages = stages};

@@ -128,17 +128,17 @@ invert_root(limb *t, bool careful)
 {
     double determinant;
     bool good = invert_joint(t, careful, t->root_matrix, t->inward, &determinant);
-    t->mirrored = as_number(determinant < 0.0);
+    t->determinant = determinant;
     return good;
 }
 
-/* `mid_inward`, `mirrored`, and the lower bone in the mid joint's frame. */
+/* `mid_inward`, and the lower bone in the mid joint's frame. */
 IK2B_IN_LINE bool
 invert_mid(limb *t, bool careful)
 {
     double determinant, lower[3];
     bool good = invert_joint(t, careful, t->mid_matrix, t->mid_inward, &determinant);
-    t->mirrored = as_number((t->mirrored != 0.0) != (determinant < 0.0));
+    t->mid_determinant = determinant;
     for (int i = 0; i < 3; i++) {
         lower[i] = t->end_at[i] - t->mid_matrix[i][3];
     }
@@ -208,9 +208,10 @@ see_hinge(limb *t, bool careful)
         outer[i] = inward[0][i] * hinge[0] + inward[1][i] * hinge[1] + inward[2][i] * hinge[2];
     }
     d3_copy(hinge, t->hinge_mid);
+    bool mirrored = copysign(1.0, t->determinant) * t->mid_determinant < 0.0;
     for (int i = 0; i < 3; i++) {
         double along = frame[0][i] * outer[0] + frame[1][i] * outer[1] + frame[2][i] * outer[2];
-        t->hinge[i] = chosen(t->mirrored != 0.0, -along, along);
+        t->hinge[i] = chosen(mirrored, -along, along);
     }
     return true;
 }

@@ -115,7 +115,8 @@ is_turned(limb *t)
     return (!d3_is_zero(t->pole) & (t->pole_weight > 0.0)) | (t->twist != 0.0);
 }
 
-/* Finds the goal of the end, at new_distance along the unit new_line. */
+/* Finds the goal of the end, at new_distance along the unit new_line. Without `options`, `still`
+ * may be set although pole or twist turn the bend; the stages that turn it clear the flag. */
 IK2B_IN_LINE bool
 find_goal(limb *t, bool careful, bool options)
 {
@@ -133,7 +134,7 @@ find_goal(limb *t, bool careful, bool options)
     judge_distance(t, distance, soft);
     t->keeps_upper = 0.0;
     d3_scale(line, inverse, line);
-    if (careful && distance == 0.0 && t->still == 0.0) {
+    if (careful && distance == 0.0 && (t->still == 0.0 || (!options && is_turned(t)))) {
         keep_upper(t, line);
     }
     good &= !options || weigh_goal(t, careful, line);

@@ -62,7 +62,7 @@ typedef struct {
     NUMBER(scale) NUMBER(upper_length) NUMBER(lower_length) NUMBER(distance) NUMBERS(line, 3)      \
     NUMBERS(bend, 3) NUMBER(along) NUMBER(height)                                                  \
     NUMBER(invalid) /* set only with care: limbs settled without it are valid */                   \
-    NUMBER(mirrored) NUMBER(on_end)                                                                \
+    NUMBER(determinant) NUMBER(mid_determinant) NUMBER(on_end)                                     \
     NUMBER(doubtful) /* the bend is an arbitrary choice */
 
 #define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                     \
@@ -91,7 +91,6 @@ typedef struct {
     NUMBERS(position, 3) NUMBER(miss) NUMBER(status)                                               \
     NUMBERS(told, 3) /* pole or hinge of the pose */
 
-#define IK2B_NOTHING(NUMBER, NUMBERS, MATRIX)
 #define IK2B_AIMS(NUMBER, NUMBERS, MATRIX) IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX) NUMBER(kept)
 #define IK2B_LIMB(NUMBER, NUMBERS, MATRIX)                                                         \
     IK2B_INPUTS(NUMBER, NUMBERS, MATRIX)                                                           \
@@ -382,6 +381,15 @@ typedef struct ik2b_stage {
         }                                                                                          \
     }
 
+/* Makes a pass of an expression in `t` and `careful`. */
+#define IK2B_PASS_OF(name, needed, results, expression)                                            \
+    IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
+    {                                                                                              \
+        (void)careful;                                                                             \
+        return expression;                                                                         \
+    }                                                                                              \
+    IK2B_PASS(name, needed, results)
+
 /* Makes name##_stage of name##_settle(limb *t) and name##_lanes(limbs *t, int together). */
 #define IK2B_STAGE_OF(name, ...)                                                                   \
     IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                        \
@@ -391,16 +399,11 @@ typedef struct ik2b_stage {
 /* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
  * limb. `needed`: as for IK2B_PASS. */
 #define IK2B_STAGE_IF(name, needed, results, expression, ...)                                      \
-    IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
-    {                                                                                              \
-        (void)careful;                                                                             \
-        return expression;                                                                         \
-    }                                                                                              \
+    IK2B_PASS_OF(name, needed, results, expression)                                                \
     static void name##_settle(limb *t)                                                             \
     {                                                                                              \
         name##_body(t, true);                                                                      \
     }                                                                                              \
-    IK2B_PASS(name, needed, results)                                                               \
     IK2B_STAGE_OF(name, __VA_ARGS__)
 
 #define IK2B_STAGE(name, results, expression, ...)                                                 \

@@ -174,7 +174,7 @@ ik2b_begin_options(limb *t, const ik2b_array *args, const signed char *which, in
 {
     bool any = false;
     t->weight = 1.0;
-    t->bad_options = 0.0;
+    t->bad_options = t->twist = 0.0;
     d3_zero(t->pole);
     d3_zero(t->hinge);
     d3_zero(t->hinge_mid);

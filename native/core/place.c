@@ -7,8 +7,8 @@
 #include "cone.h"
 
 #define LIMITS (IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))
-#define OF_GOAL (LIMITS | IK2B_BIT(SOFTEN) | IK2B_BIT(WEIGHT) | IK2B_BIT(POLE) | IK2B_BIT(TWIST))
 #define PARTS (IK2B_BIT(POLE_WEIGHT) | IK2B_BIT(WEIGHT))
+#define OF_GOAL (LIMITS | IK2B_BIT(SOFTEN) | PARTS)
 
 /* The goal and the bend before pole and twist. */
 IK2B_IN_LINE bool

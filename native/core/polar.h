@@ -8,9 +8,8 @@
 
 #include "limbs.h"
 
-/* The most steps of Newton's iteration, which finds the rotations that lanes cannot find. A nearly
- * rigid matrix takes two or three steps. Each halving of a matrix's least width takes one step
- * more; the test for singular matrices bounds how narrow a matrix can be. */
+/* The most steps of Newton's iteration, which goes on from the estimates of rotations that lanes
+ * cannot settle. Each halving of the error takes one step. */
 #define IK2B_POLAR_STEPS 60
 
 /* The first step of Newton's iteration for the rotation of the polar decomposition of `m` (Higham
@@ -33,7 +32,7 @@ begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
         square = d33_square(m);
     }
     double third = square * (1.0 / 3.0), size = sqrt(third), volume = fabs(determinant);
-    double own = copysign(0.5 / size, determinant), turned = size * (0.5 / volume);
+    double part = 0.5 / (size * volume), own = part * determinant, turned = part * third;
     *goes_on = as_number(volume < (1.0 - enough) * (size * third));
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -98,7 +97,6 @@ finish_polar(double m[3][3], bool careful, double goes_on)
     jump_polar(dest);
     bool good = step_polar(dest) < 1e-7;
     if (careful && asked && !good) {
-        memcpy(dest, m, sizeof dest);
         for (int step = 1; step_polar(dest) > 1e-8 && step < IK2B_POLAR_STEPS; step++) {
         }
     }
@@ -106,16 +104,6 @@ finish_polar(double m[3][3], bool careful, double goes_on)
         m[i / 3][i % 3] = chosen(asked, dest[i / 3][i % 3], m[i / 3][i % 3]);
     }
     return good | !asked;
-}
-
-/* Replaces `m` by the rotation nearest to it; a mirrored `m` counts as its negative. `enough`: as
- * in begin_polar. */
-IK2B_APART void
-find_polar(double m[3][3], double enough)
-{
-    double goes_on;
-    begin_polar(m, true, enough, &goes_on);
-    finish_polar(m, true, goes_on);
 }
 
 /* One rotation of Jacobi's method: makes h[i][j] zero and applies the rotation to the rows of

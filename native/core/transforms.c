@@ -15,10 +15,6 @@ IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t
            .all = IK2B_BIT(POLE))
 IK2B_STAGE(see_cone_axis, IK2B_DIRECTIONS,
            see_direction(t, careful, t->given_cone_axis, t->cone_axis), .all = IK2B_BIT(CONE_AXIS))
-IK2B_STAGE(check_end_matrix, IK2B_NOTHING, check_matrix(t, careful, t->given_end_matrix),
-           .all = IK2B_BIT(END_MATRIX))
-IK2B_STAGE(check_end_goal, IK2B_NOTHING, check_matrix(t, careful, t->given_end_goal),
-           .all = IK2B_BIT(END_GOAL))
 IK2B_STAGE(measure, IK2B_SEEN, measure(t, careful), IK2B_ALWAYS)
 
 /* Sets `kept` if the present pose is the answer, because nothing moves and nothing rolls. */
@@ -51,8 +47,6 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
         &see_hinge_stage,
         &see_pole_stage,
         &see_cone_axis_stage,
-        &check_end_matrix_stage,
-        &check_end_goal_stage,
         &measure_stage,
         &ik2b_place,
         &keep_pose_stage,

@@ -61,7 +61,7 @@ are_opposite(const limb *t, const double a[3], const double b[3])
 /* The shortest turn of unit vector a onto unit vector b, by half their sum and half their
  * difference. Opposite vectors turn about `axis`, a unit vector perpendicular to a; then true is
  * returned. */
-static inline bool
+IK2B_APART bool
 arc_about(const limb *t, const double a[3], const double b[3], const double axis[3], double q[4])
 {
     double sum[3], difference[3], across[3], from[3], rest[4], half_turn[4] = {0.0};
@@ -88,7 +88,7 @@ arc_about(const limb *t, const double a[3], const double b[3], const double axis
 
 /* The axis about which a bone turns half round: the hinge, else the normal of the present bend,
  * else a well-defined perpendicular. Unit, and perpendicular to the unit bone. */
-static inline void
+IK2B_APART void
 half_turn_axis(const limb *t, const double bone[3], const double hinge[3], const double other[3],
                double axis[3])
 {

@@ -165,6 +165,7 @@ def random_call(rng: Generator, most: int) -> Call:
 
 def shaped(rng: Generator, function: Function, name: str, rows: Array, extent: tuple[int, ...], kinds: Any) -> Array:
     """The rows in the shape of the extent, at times with reduced dimensions; the first argument keeps the extent."""
-    values = rows.reshape((*extent, *function.inputs[name])).astype(rng.choice(kinds))
+    with np.errstate(over="ignore"):  # wild numbers become infinity in single precision, which is a case, too
+        values = rows.reshape((*extent, *function.inputs[name])).astype(rng.choice(kinds))
     is_first = name == next(iter(function.positional))
     return values if is_first or rng.random() < 0.75 else reduced(rng, values, len(extent))

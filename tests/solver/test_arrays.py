@@ -220,6 +220,18 @@ def test_aggregate_may_overwrite_its_rest():
     assert np.array_equal(ik2bone.aggregate([-1, 0, 1], at, turn, rest=rest, out=rest), want)
 
 
+def test_aggregate_may_overwrite_its_rest_of_one_joint_whatever_the_stride_along_joints():
+    rest = np.tile(np.eye(4), (5, 1, 1))
+    want = rest.copy()
+    want[:, 0, 3] = 2.0
+    views = rest[:, None], rest.reshape(5, 1, 4, 4)
+    assert views[0].strides != views[1].strides
+    ik2bone.aggregate(
+        [-1], np.array([2.0, 0.0, 0.0]).reshape(1, 3), np.array([[1.0, 0, 0, 0]]), rest=views[0], out=views[1]
+    )
+    assert np.array_equal(rest, want)
+
+
 OVERLAPS = {
     "shifted": lambda w: (w[1:7, :3], w[:6, 3:6], w[:6, 6]),
     "reversed": lambda w: (w[:6, :3][::-1], w[:6, 3:6], w[:6, 6]),
@@ -330,6 +342,53 @@ arrays = [numpy.array(p) for p in points]
 assert (ik2bone.solve(*arrays, weight=1, out=out).end == s.end) and (ik2bone.solve(*arrays).end == s.end).all()
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_arrays_do_without_numpys_c_interface():
+    """In a fresh interpreter where its table is not found, as with a version of numpy that has another one."""
+    code = """
+import sys
+import numpy as np
+for name in "numpy._core._multiarray_umath", "numpy.core._multiarray_umath":
+    sys.modules.pop(name, None)
+import ik2bone
+points = [np.array([p] * 5, np.float32)[::2] for p in ([0, 0, 0], [0, 0.3, -0.4], [0, 0, -0.8], [0.1, 0.2, -0.5])]
+s = ik2bone.solve(*points)
+assert s.end.dtype == np.float32 and s.status.dtype == np.uint8 and s.end.shape == (3, 3), s
+assert (s.end == points[3]).all() and ik2bone.solve(*points, out=s) is s and ik2bone.solve(*points).mid[2].any()
+s.miss.flags.writeable = False
+try:
+    ik2bone.solve(*points, out=s)
+except BufferError as error:
+    assert "out miss" in str(error)
+else:
+    raise AssertionError("a read-only output was taken")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_results_of_broadcast_arrays_are_no_outputs():
+    """Numpy warns of writing into them, and calls their buffers read-only."""
+    out = outputs((6,))
+    shared = np.broadcast_arrays(out[0], np.zeros((6, 1)))[0]
+    if not memoryview(shared).readonly:
+        pytest.skip("this numpy returns arrays that need no broadcasting as they are")
+    with pytest.raises(BufferError, match="out mid: expected a writable buffer"):
+        ik2bone.solve(*batch(), out=(shared, *out[1:]))
+
+
+def test_an_array_may_be_reshaped_while_a_later_argument_is_converted():
+    root, mid, end, target = batch()
+    want = ik2bone.solve(root, mid, end, target, weight=0.5)
+    rows = mid.shape[0]
+
+    class Weight:
+        def __array__(self, dtype=None, copy=None):
+            mid.shape = (1, rows, 3)
+            return np.array(0.5)
+
+    got = ik2bone.solve(root, mid, end, target, weight=Weight())
+    assert mid.shape == (1, rows, 3) and equal(got, want)
 
 
 def test_buffers_are_released():

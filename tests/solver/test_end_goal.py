@@ -138,3 +138,18 @@ def test_a_joint_keeps_its_orientation_whether_its_ancestors_are_rigid_nearly_so
         frame = frame[:, :3, :3].astype(np.float64)
         carried = frame @ limbs.rotation_matrix(turn) @ np.linalg.solve(frame, carried)
     close(nearest_rotation(carried) @ limbs.rotation_matrix(s.end), nearest_rotation(before), tolerance)
+
+
+def test_a_joint_keeps_its_orientation_under_frames_so_flat_that_the_carried_joint_is_a_needle():
+    """Some carried joints are so narrow, 1e-11, that rounding leaves few digits of their rotations, but never none."""
+    rng = np.random.default_rng(7)
+    count = 20 * ROWS
+    pose = limbs.poses(rng, count, "identity")
+    first, last = limbs.rotations(rng, 6 * count).reshape(2, 3, count, 3, 3)
+    linear = first * np.array([1, 0.1, 1e-4]) @ last
+    root, mid, end = map(limbs.affine, linear, (pose.root[:, :3, 3], pose.mid[:, :3, 3], pose.end))
+    s = ik2bone.solve_pose(root, mid, pose.end, rng.normal(size=(count, 3)), end_matrix=end)
+    carried = linear[2]
+    for frame, turn in ((linear[1], s.mid), (linear[0], s.root)):
+        carried = frame @ limbs.rotation_matrix(turn) @ np.linalg.solve(frame, carried)
+    close(nearest_rotation(carried) @ limbs.rotation_matrix(s.end), nearest_rotation(linear[2]), 0.01)
