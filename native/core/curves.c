@@ -7,11 +7,11 @@
 
 /* The most curves that are found together. */
 #define MOST_CURVES 3
-/* The most rounds; 15 to 30 are usual. */
+/* The most rounds; 12 to 30 are usual. */
 #define MOST_ROUNDS 100
 /* A round aims at this share of the present complementarity, the mean product of slacks and
  * multipliers; after a round that went a short part of its way, at the share that was left. */
-#define CENTRING 0.1
+#define CENTRING 0.03
 /* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 +
  * stiffness), and the mean product of slacks and multipliers is at most the square of NEAR. */
 #define ENOUGH 1e-9
