@@ -178,6 +178,11 @@ PyDoc_STRVAR(smooth_within_doc,
 "squares of their distance from the wish, plus stiffness times the squares of their second differences, between floor\n"
 "and ceiling. Contiguous float64; floor may hold -inf, ceiling inf. ArithmeticError where there is no optimum.");
 
+PyDoc_STRVAR(smooth_path_doc,
+"smooth_path($module, rows, stiffness, /)\n--\n\n"
+"Overwrite the first three columns of rows (F, 15 + 4 P), see ik2b_smooth_path, by the path. Contiguous float64.\n"
+"ArithmeticError where there is no optimum.");
+
 PyDoc_STRVAR(fill_dips_doc,
 "fill_dips($module, values, most, /)\n--\n\n"
 "Raise the values (F,), contiguous float64, to the lowest curve over them whose second differences are at most `most`.");

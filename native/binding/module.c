@@ -75,6 +75,7 @@ static PyMethodDef methods[] = {
     METHOD(cast_at_mesh, METH_KEYWORDS),
     METHOD(nearest_of_mesh, METH_KEYWORDS),
     METHOD(smooth_within, 0),
+    METHOD(smooth_path, 0),
     METHOD(fill_dips, 0),
     {NULL, NULL, 0, NULL},
 };

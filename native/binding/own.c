@@ -192,39 +192,84 @@ acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given, cons
            !((*number = PyFloat_AsDouble(args[1])) == -1.0 && PyErr_Occurred());
 }
 
-PyObject *
-core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
+/* Whether the rows are curves (4, C, F) or a path (F, 15 + 4 P); false with an exception. */
+static bool
+check_rows(const Py_buffer *rows)
+{
+    bool curves = rows->ndim == 3;
+    bool good = curves ? rows->shape[0] == 4 : rows->shape[1] >= 15 && rows->shape[1] % 4 == 3;
+    if (!good) {
+        PyErr_Format(PyExc_ValueError, "rows: expected shape %s, got %s",
+                     curves ? "(4, C, F)" : "(F, 15 + 4 P)",
+                     text_of_shape(rows->shape, rows->ndim).text);
+    }
+    return good;
+}
+
+/* Finds curves or a path. Returns whether these have an optimum. */
+static bool
+smooth_rows(const Py_buffer *rows, double stiffness, void *scratch)
+{
+    double *first = rows->buf;
+    if (rows->ndim == 2) {
+        size_t planes = ((size_t)rows->shape[1] - 15) / 4;
+        return ik2b_smooth_path((size_t)rows->shape[0], planes, first, stiffness, scratch) >= 0;
+    }
+    size_t count = (size_t)rows->shape[2], all = (size_t)rows->shape[1] * count;
+    bool good = true;
+    for (double *wish = first; good && wish < first + all; wish += count) {
+        good = ik2b_smooth_within(count, wish, wish + all, wish + 2 * all, wish + 3 * all,
+                                  stiffness, scratch) >= 0;
+    }
+    return good;
+}
+
+/* Bytes of scratch memory for curves or a path. */
+static size_t
+scratch_for(const Py_buffer *rows)
+{
+    return rows->ndim == 3
+               ? ik2b_smooth_scratch((size_t)rows->shape[2], 1, 2)
+               : ik2b_smooth_scratch((size_t)rows->shape[0], 3, ((size_t)rows->shape[1] - 15) / 4);
+}
+
+static PyObject *
+smooth(const char *caller, PyObject *const *args, Py_ssize_t given, int ndim)
 {
     Py_buffer view = {.obj = NULL};
     double stiffness;
     void *scratch = NULL;
-    bool good = acquire_curves("smooth_within", args, given, "rows", 3, &view, &stiffness);
-    (void)module;
-    if (good && view.shape[0] != 4) {
-        PyErr_Format(PyExc_ValueError, "rows: expected shape (4, C, F), got %s",
-                     text_of_shape(view.shape, 3).text);
-        good = false;
-    }
-    if (good && !(scratch = PyMem_Malloc(ik2b_smooth_scratch((size_t)view.shape[2])))) {
+    bool good =
+        acquire_curves(caller, args, given, "rows", ndim, &view, &stiffness) && check_rows(&view);
+    if (good && !(scratch = PyMem_Malloc(scratch_for(&view)))) {
         PyErr_NoMemory();
     }
     if (scratch) {
-        size_t count = (size_t)view.shape[2], all = (size_t)view.shape[1] * count;
-        double *wish = view.buf;
         Py_BEGIN_ALLOW_THREADS
-            for (size_t c = 0; good && c < all; c += count) {
-                good = ik2b_smooth_within(count, wish + c, wish + all + c, wish + 2 * all + c,
-                                          wish + 3 * all + c, stiffness, scratch) >= 0;
-            }
+            good = smooth_rows(&view, stiffness, scratch);
         Py_END_ALLOW_THREADS
         if (!good) {
-            PyErr_SetString(PyExc_ArithmeticError,
-                            "smooth_within: expected curves that have an optimum, got none");
+            PyErr_Format(PyExc_ArithmeticError,
+                         "%s: expected curves that have an optimum, got none", caller);
         }
     }
     PyMem_Free(scratch);
     PyBuffer_Release(&view);
     return good && scratch ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *
+core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    (void)module;
+    return smooth("smooth_within", args, given, 3);
+}
+
+PyObject *
+core_smooth_path(PyObject *module, PyObject *const *args, Py_ssize_t given)
+{
+    (void)module;
+    return smooth("smooth_path", args, given, 2);
 }
 
 PyObject *

@@ -14,7 +14,8 @@ const ik2b_mesh *mesh_of(const char *caller, PyObject *const *args, Py_ssize_t g
 
 typedef PyObject *given_by_place(PyObject *module, PyObject *const *args, Py_ssize_t given);
 
-given_by_place core_build_mesh, core_measure_mesh, core_smooth_within, core_fill_dips;
+given_by_place core_build_mesh, core_measure_mesh, core_smooth_within, core_smooth_path,
+    core_fill_dips;
 PyObject *core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given,
                           PyObject *keywords);
 

@@ -5,97 +5,148 @@
 
 #include "vector.h"
 
-/* The most rounds; 15 to 30 are usual. */
+/* The most curves that are found together. */
+#define MOST_CURVES 3
+/* The most rounds; 12 to 30 are usual. */
 #define MOST_ROUNDS 100
 /* A round aims at this share of the present complementarity, the mean product of slacks and
  * multipliers; after a round that went a short part of its way, at the share that was left. */
-#define CENTRING 0.1
+#define CENTRING 0.03
 /* The optimum is reached when the gradient less the multipliers is at most ENOUGH * (1 +
  * stiffness), and the mean product of slacks and multipliers is at most the square of NEAR. */
 #define ENOUGH 1e-9
 #define NEAR 1e-7
-/* The curve starts at least AWAY from its bounds, or in the middle between them if they are too
- * close for that. The multipliers at the start push the curve off its bounds with the share PUSH of
- * the first gradient. */
+/* A single curve starts at least AWAY from its bounds, or in the middle between them if they are
+ * too close for that. The multipliers at the start push curves off their bounds with the share PUSH
+ * of the first gradient. */
 #define AWAY 0.1
 #define PUSH 0.1
 /* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
+/* A path starts at least this far inside its planes. */
+#define LEAST_ROOM 1e-2
+/* Slacks do not go below this: multipliers are divided by slacks, and next to such large numbers
+ * the others would be lost. */
+#define LEAST_SLACK 1e-10
 /* A round goes at most this share of the way to the nearest point where a slack or a multiplier is
  * zero. */
 #define SHORT_OF_BOUND 0.995
 /* The share of a number under which others are less than it in spite of rounding. */
 #define NEARLY 0.999
 /* Each row of scratch memory has this many zeros before the first sample and after the last. */
-#define BESIDE 2
-#define ROWS 11
+#define BESIDE (2 * MOST_CURVES)
+#define ROWS 4
 
-/* A bound under (sign 1) or over (sign -1) one sample: the slack, which is the sample's distance
- * from the bound; the multiplier `dual`; and the steps that a round adds to both. */
+/* A bound on one sample x, dot(normal, x) <= limit: the slack, which is how far the sample is from
+ * the bound, and its inverse in this round; the multiplier `dual`; and the steps that a round adds
+ * to both. */
 typedef struct {
-    size_t sample;
-    double sign, slack, dual, slack_way, dual_way;
+    size_t at; /* the place of the sample's first curve in the rows */
+    double normal[MOST_CURVES], slack, inverse, dual, slack_way, dual_way;
 } Bound;
 
+/* The rows hold the values of all curves, sample by sample. */
 typedef struct {
-    double middle, size; /* a curve's unit: curve[k] = (value - middle) / size, see find_unit */
-    size_t count, bounds;
-    double *curve, *way, *gradient, *asked;
-    double *own, *next, *second; /* entries k,k and k,k+1 and k,k+2 of the system without bounds */
-    double *barrier, *inverse, *first_factor,
-        *second_factor; /* the round's diagonal with bounds, and the factors */
+    double size; /* the unit of lengths: curve = (value - middle) / size */
+    size_t count, curves, bounds;
+    double stiffness;
+    double *curve, *way, *descent, *asked;
+    double *system, *band; /* rows from the diagonal on: without bounds; with them, then factors */
     Bound *bound;
 } Problem;
 
-/* Half the gradient of the sum that is minimised. */
-static void
-find_gradient(Problem *p)
+static size_t
+length(const Problem *p)
 {
-    const double *x = p->curve, *own = p->own, *next = p->next, *second = p->second;
+    return p->count * p->curves;
+}
 
-    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
-        p->gradient[k] = own[k] * x[k] + next[k] * x[k + 1] + second[k] * x[k + 2] +
-                         next[k - 1] * x[k - 1] + second[k - 2] * x[k - 2] - p->asked[k];
+/* Half the descent: minus the gradient of the sum that is minimised. */
+static void
+find_descent(Problem *p)
+{
+    const size_t far = 2 * p->curves;
+    const double *row = p->system, *x = p->curve;
+
+    for (size_t i = 0; i < length(p); i++, x++, row += far + 1) {
+        const double *before = row - far;
+        double left = p->asked[i] - row[0] * x[0];
+        for (ptrdiff_t j = 1; j <= (ptrdiff_t)far; j++, before -= far) {
+            left -= row[j] * x[j] + *before * x[-j];
+        }
+        p->descent[i] = left;
     }
 }
 
-/* Factor the system, with the bounds' terms on its diagonal, into unit triangles and a diagonal. */
+/* Fill in the system: the weights, and the squared second differences of curves with free ends. */
 static void
-factor(Problem *p)
+fill_system(Problem *p, const double *weight, size_t stride)
 {
-    double next = 0.0, first = 0.0;
+    const size_t n = p->curves, wide = 2 * n + 1;
+    double *row = p->system;
 
-    memcpy(p->barrier, p->own, p->count * sizeof *p->barrier);
-    for (size_t b = 0; b < p->bounds; b++) {
-        p->barrier[p->bound[b].sample] += p->bound[b].dual / p->bound[b].slack;
+    for (size_t k = 0; k < p->count; k++, weight += stride) {
+        for (size_t i = 0; i < n; i++, row += wide) {
+            memcpy(row, weight + (n + 1) * i, (n - i) * sizeof *row);
+        }
     }
-    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
-        double own = p->barrier[k] - p->second_factor[k - 2] * p->second[k - 2] - first * next;
-        next = p->next[k] - first * p->second[k - 1];
-        first = next / own;
-        p->first_factor[k] = first;
-        p->second_factor[k] = p->second[k] / own;
-        p->inverse[k] = 1.0 / own;
+    row = p->system;
+    for (size_t i = 2 * n; i < length(p); i++, row += wide) {
+        row[0] += p->stiffness;
+        row[n] -= 2.0 * p->stiffness;
+        row[2 * n] = p->stiffness;
+        row[n * wide] += 4.0 * p->stiffness;
+        row[n * wide + n] -= 2.0 * p->stiffness;
+        row[2 * n * wide] += p->stiffness;
     }
 }
 
-/* Solve the factored system. `way` holds the right side on entry and the solution on return. */
+/* Copy the system into the band, with the terms of the bounds. */
 static void
-substitute(Problem *p)
+fill_band(Problem *p)
 {
-    const double *first = p->first_factor, *second = p->second_factor;
-    double *way = p->way, near = 0.0, far = 0.0;
+    const size_t n = p->curves, wide = 2 * n + 1;
 
-    for (ptrdiff_t k = 0; k < (ptrdiff_t)p->count; k++) {
-        double here = way[k] - second[k - 2] * far - first[k - 1] * near;
-        far = near;
-        way[k] = near = here;
+    memcpy(p->band, p->system, length(p) * wide * sizeof *p->band);
+    for (Bound *b = p->bound; b < p->bound + p->bounds; b++) {
+        double *row = p->band + b->at * wide, share = b->dual * (b->inverse = 1.0 / b->slack);
+        for (size_t i = 0; i < n; i++, row += wide) {
+            for (size_t j = i; j < n; j++) {
+                row[j - i] += share * b->normal[i] * b->normal[j];
+            }
+        }
     }
-    near = far = 0.0;
-    for (ptrdiff_t k = (ptrdiff_t)p->count; k-- > 0;) {
-        double here = way[k] * p->inverse[k] - second[k] * far - first[k] * near;
-        far = near;
-        way[k] = near = here;
+}
+
+/* Factor the band, in which rows reach `far` beyond the diagonal, into unit triangles and a
+ * diagonal, and solve. `way` holds the right side on entry and the solution on return. */
+static inline void
+solve_band(Problem *p, const size_t far)
+{
+    /* What a row needs of the row before it stays in registers. */
+    double *row = p->band, *way = p->way, *end = p->way + length(p), pivot = row[0], near = 0.0;
+
+    for (; way < end; way++, row += far + 1) {
+        double *below = row, inverse = 1.0 / pivot;
+        pivot = row[far + 1] - row[1] * row[1] * inverse;
+        for (size_t j = 1; j <= far; j++) {
+            double share = row[j] * inverse;
+            below += far + 1;
+            for (size_t k = j; k <= far; k++) {
+                below[k - j] -= share * row[k];
+            }
+            way[j] -= share * way[0];
+            row[j] = share;
+        }
+        way[0] *= inverse;
+    }
+    while (way-- > p->way) {
+        double sum = way[0];
+        row -= far + 1;
+        for (size_t j = far; j > 1; j--) {
+            sum -= row[j] * way[j];
+        }
+        way[0] = near = sum - row[1] * near;
     }
 }
 
@@ -105,9 +156,23 @@ complementarity(const Problem *p)
     double sum = 0.0;
 
     for (size_t b = 0; b < p->bounds; b++) {
-        sum += p->bound[b].slack * p->bound[b].dual;
+        sum += fabs(p->bound[b].slack - LEAST_SLACK) * p->bound[b].dual;
     }
     return p->bounds ? sum / (double)p->bounds : 0.0;
+}
+
+/* Set `way` to the descent less what bounds push back: by their multipliers, or, with a `target`,
+ * as in a round that goes towards this complementarity. */
+static void
+push_back(Problem *p, double target)
+{
+    memcpy(p->way, p->descent, length(p) * sizeof *p->way);
+    for (const Bound *b = p->bound; b < p->bound + p->bounds; b++) {
+        double push = target == 0.0 ? b->dual : larger(target, LEAST_SLACK * b->dual) * b->inverse;
+        for (size_t c = 0; c < MOST_CURVES; c++) {
+            p->way[b->at + c] -= push * b->normal[c];
+        }
+    }
 }
 
 /* The largest absolute entry of the gradient less the multipliers. Overwrites `way`. */
@@ -116,12 +181,9 @@ slope(Problem *p)
 {
     double largest = 0.0;
 
-    memcpy(p->way, p->gradient, p->count * sizeof *p->way);
-    for (size_t b = 0; b < p->bounds; b++) {
-        p->way[p->bound[b].sample] -= p->bound[b].sign * p->bound[b].dual;
-    }
-    for (size_t k = 0; k < p->count; k++) {
-        largest = larger(largest, fabs(p->way[k]));
+    push_back(p, 0.0);
+    for (size_t i = 0; i < length(p); i++) {
+        largest = larger(largest, fabs(p->way[i]));
     }
     return largest;
 }
@@ -133,134 +195,121 @@ step(Problem *p, double target)
 {
     double pace = SHORT_OF_BOUND, share;
 
-    factor(p);
-    for (size_t k = 0; k < p->count; k++) {
-        p->way[k] = -p->gradient[k];
+    fill_band(p);
+    push_back(p, target);
+    if (p->curves == 1) {
+        solve_band(p, 2);
     }
-    for (size_t b = 0; b < p->bounds; b++) {
-        p->way[p->bound[b].sample] += p->bound[b].sign * target / p->bound[b].slack;
+    else {
+        solve_band(p, 2 * p->curves);
     }
-    substitute(p);
-    for (size_t b = 0; b < p->bounds; b++) {
-        Bound *at = &p->bound[b];
-        at->slack_way = at->sign * p->way[at->sample];
-        at->dual_way = (target - at->dual * at->slack_way) / at->slack - at->dual;
+    for (Bound *b = p->bound; b < p->bound + p->bounds; b++) {
+        b->slack_way = -d3_dot(b->normal, p->way + b->at);
+        b->dual_way =
+            (larger(target, LEAST_SLACK * b->dual) - b->dual * b->slack_way) * b->inverse - b->dual;
         /* Divisions take most of a round, and few quotients may be the largest. */
-        if (-at->slack_way > NEARLY * pace * at->slack ||
-            -at->dual_way > NEARLY * pace * at->dual) {
-            pace = larger(pace, larger(-at->slack_way / at->slack, -at->dual_way / at->dual));
+        if (-b->slack_way > NEARLY * pace * b->slack || -b->dual_way > NEARLY * pace * b->dual) {
+            pace = larger(pace, larger(-b->slack_way / b->slack, -b->dual_way / b->dual));
         }
     }
     share = SHORT_OF_BOUND / pace;
-    for (size_t k = 0; k < p->count; k++) {
-        p->curve[k] += share * p->way[k];
+    for (size_t i = 0; i < length(p); i++) {
+        p->curve[i] += share * p->way[i];
     }
-    for (size_t b = 0; b < p->bounds; b++) {
-        p->bound[b].slack += share * p->bound[b].slack_way;
-        p->bound[b].dual += share * p->bound[b].dual_way;
+    for (Bound *b = p->bound; b < p->bound + p->bounds; b++) {
+        b->slack += share * b->slack_way;
+        b->dual += share * b->dual_way;
     }
     return share;
 }
 
-/* Fill in the system: the weights, and the squared second differences of a curve with free ends. */
+/* Add a bound, to memory that is zero. A slack of infinity means none. */
 static void
-fill_system(Problem *p, const double *weight, double stiffness)
+add_bound(Problem *p, size_t sample, const double *normal, double slack)
 {
-    memcpy(p->own, weight, p->count * sizeof *p->own);
-    for (size_t k = 1; k + 1 < p->count; k++) {
-        p->own[k - 1] += stiffness;
-        p->own[k] += 4.0 * stiffness;
-        p->own[k + 1] += stiffness;
-        p->next[k - 1] -= 2.0 * stiffness;
-        p->next[k] -= 2.0 * stiffness;
-        p->second[k - 1] = stiffness;
+    Bound *added = &p->bound[p->bounds];
+
+    if (slack != INFINITY) {
+        added->at = sample * p->curves;
+        added->slack = slack;
+        for (size_t c = 0; c < p->curves; c++) {
+            added->normal[c] = normal[c];
+        }
+        p->bounds++;
     }
 }
 
-static void
-add_bound(Problem *p, size_t sample, double sign, double slack)
+/* The number of rounds from the present curve until the optimum is reached, or -1 if MOST_ROUNDS
+ * are not enough. The multipliers at the start give every bound the same complementarity. There is
+ * at least one round, which spreads NaN to all samples. */
+static int
+solve(Problem *p, const double *weight, size_t stride)
 {
-    if (isfinite(slack)) {
-        p->bound[p->bounds++] = (Bound){.sample = sample, .sign = sign, .slack = slack};
-    }
-}
+    double share = 1.0, push;
 
-/* Set the first curve, the slacks that follow from it, and multipliers that give every bound the
- * same complementarity. */
-static void
-start(Problem *p, const double *wish, const double *weight, const double *floor,
-      const double *ceiling)
-{
-    double push;
-
-    for (size_t k = 0; k < p->count; k++) {
-        double here = (wish[k] - p->middle) / p->size, high = (ceiling[k] - p->middle) / p->size;
-        double low = fmin((floor[k] - p->middle) / p->size, high - LEAST_GAP),
-               away = fmin(AWAY, 0.5 * (high - low));
-        p->asked[k] = weight[k] * here;
-        p->curve[k] = fmax(fmin(here, high - away), low + away);
-        add_bound(p, k, 1.0, p->curve[k] - low);
-        add_bound(p, k, -1.0, high - p->curve[k]);
-    }
-    find_gradient(p);
+    fill_system(p, weight, stride);
+    find_descent(p);
     push = PUSH * slope(p);
     for (size_t b = 0; b < p->bounds; b++) {
         p->bound[b].dual = push * AWAY / p->bound[b].slack;
     }
-}
-
-/* Find the unit of the problem. Its size is zero if the wish is constant and within its bounds.
- * Returns false if a wish, a weight or the size is not finite, a bound is NaN, a floor is infinity
- * or a ceiling minus infinity. */
-static bool
-find_unit(Problem *p, const double *wish, const double *weight, const double *floor,
-          const double *ceiling)
-{
-    p->middle = p->count ? wish[0] : 0.0;
-    for (size_t k = 0; k < p->count; k++) {
-        if (!isfinite(wish[k]) || !isfinite(weight[k]) || !(floor[k] < INFINITY) ||
-            !(ceiling[k] > -INFINITY)) {
-            return false;
-        }
-        p->size = fmax(p->size, fabs(wish[k] - p->middle));
-        p->size = isfinite(floor[k]) ? fmax(p->size, floor[k] - wish[k]) : p->size;
-        p->size = isfinite(ceiling[k]) ? fmax(p->size, wish[k] - ceiling[k]) : p->size;
-    }
-    return isfinite(p->size);
-}
-
-/* The number of rounds until the optimum is reached, or -1 if MOST_ROUNDS are not enough. */
-static int
-solve(Problem *p, double stiffness)
-{
-    double share = 1.0;
-
-    for (int round = 0; round < MOST_ROUNDS; round++) {
-        double present = complementarity(p);
-        find_gradient(p);
-        if (present <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + stiffness)) {
+    for (int round = 1; round <= MOST_ROUNDS; round++) {
+        share = step(p, fmax(CENTRING, 1.0 - share) * complementarity(p));
+        find_descent(p);
+        if (complementarity(p) <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + p->stiffness)) {
             return round;
         }
-        share = step(p, fmax(CENTRING, 1.0 - share) * present);
     }
     return -1;
 }
 
 size_t
-ik2b_smooth_scratch(size_t count)
+ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds)
 {
-    return ROWS * (count + 2 * BESIDE) * sizeof(double) + 2 * count * sizeof(Bound);
+    size_t row = count * curves + 2 * BESIDE;
+
+    return (ROWS + 2 * (2 * curves + 1)) * row * sizeof(double) + count * bounds * sizeof(Bound);
+}
+
+/* Clears the scratch memory and shares it out. */
+static void
+share_out(Problem *p, double *scratch, size_t bounds)
+{
+    double **rows[ROWS] = {&p->curve, &p->way, &p->descent, &p->asked};
+    const size_t row = length(p) + 2 * BESIDE, wide = 2 * p->curves + 1;
+
+    memset(scratch, 0, ik2b_smooth_scratch(p->count, p->curves, bounds));
+    for (size_t k = 0; k < ROWS; k++, scratch += row) {
+        *rows[k] = scratch + BESIDE;
+    }
+    p->system = scratch + BESIDE * wide;
+    p->band = p->system + row * wide;
+    p->bound = (Bound *)(scratch + 2 * row * wide);
+}
+
+/* Find the unit of a single curve, whose middle is the first wish. Its size is zero if the wish is
+ * constant and within its bounds. Returns false if a wish, a weight or the size is not finite, a
+ * bound is NaN, a floor is infinity or a ceiling minus infinity. */
+static bool
+find_unit(Problem *p, const double *wish, const double *weight, const double *floor,
+          const double *ceiling)
+{
+    for (size_t k = 0; k < p->count; k++) {
+        if (!isfinite(wish[k]) || !isfinite(weight[k]) || !(floor[k] < INFINITY) ||
+            !(ceiling[k] > -INFINITY)) {
+            return false;
+        }
+        p->size = larger(p->size, fabs(wish[k] - wish[0]));
+        p->size = larger(p->size, larger(floor[k] - wish[k], wish[k] - ceiling[k]));
+    }
+    return isfinite(p->size);
 }
 
 int
 ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
                    const double *ceiling, double stiffness, void *scratch)
 {
-    double *row = (double *)scratch + BESIDE;
-    Problem p = {.count = count};
-    double **rows[ROWS] = {&p.curve,   &p.way,          &p.gradient,     &p.asked,
-                           &p.own,     &p.next,         &p.second,       &p.barrier,
-                           &p.inverse, &p.first_factor, &p.second_factor};
+    Problem p = {.count = count, .curves = 1, .stiffness = stiffness};
     int rounds;
 
     if (!find_unit(&p, curve, weight, floor, ceiling)) {
@@ -269,16 +318,63 @@ ik2b_smooth_within(size_t count, double *curve, const double *weight, const doub
     if (p.size == 0.0) {
         return 0;
     }
-    memset(scratch, 0, ik2b_smooth_scratch(count));
-    for (size_t k = 0; k < ROWS; k++, row += count + 2 * BESIDE) {
-        *rows[k] = row;
-    }
-    p.bound = (Bound *)(row - BESIDE);
-    fill_system(&p, weight, stiffness);
-    start(&p, curve, weight, floor, ceiling);
-    rounds = solve(&p, stiffness);
+    share_out(&p, scratch, 2);
     for (size_t k = 0; k < count; k++) {
-        curve[k] = p.middle + p.size * p.curve[k];
+        double here = (curve[k] - curve[0]) / p.size, high = (ceiling[k] - curve[0]) / p.size;
+        double low = fmin((floor[k] - curve[0]) / p.size, high - LEAST_GAP),
+               away = fmin(AWAY, 0.5 * (high - low));
+        p.asked[k] = weight[k] * here;
+        p.curve[k] = fmax(fmin(here, high - away), low + away);
+        for (double sign = -1.0; sign <= 1.0; sign += 2.0) {
+            add_bound(&p, k, &sign, sign < 0.0 ? p.curve[k] - low : high - p.curve[k]);
+        }
+    }
+    rounds = solve(&p, weight, 1);
+    for (size_t k = count; k-- > 0;) {
+        curve[k] = curve[0] + p.size * p.curve[k];
+    }
+    return rounds;
+}
+
+/* Where the parts of a row of a path begin, see ik2b_smooth_path. */
+enum { WISH = 0, WEIGHT = 3, INSIDE = 12, PLANES = 15, NUMBERS = 4 };
+
+int
+ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, void *scratch)
+{
+    Problem p = {.count = count, .curves = MOST_CURVES, .stiffness = stiffness};
+    const size_t stride = PLANES + NUMBERS * planes;
+    const double *row = rows;
+    int rounds;
+
+    for (size_t k = 0; k < count; k++, row += stride) {
+        for (size_t c = 0; c < MOST_CURVES; c++) {
+            p.size = larger(p.size, fabs(row[WISH + c] - rows[c]));
+            p.size = larger(p.size, fabs(row[INSIDE + c] - rows[c]));
+        }
+    }
+    p.size = p.size > 0.0 ? p.size : 1.0;
+    share_out(&p, scratch, planes);
+    for (size_t k = 0; k < count; k++) {
+        double wish[MOST_CURVES];
+        row = rows + k * stride;
+        for (size_t c = 0; c < MOST_CURVES; c++) {
+            wish[c] = (row[WISH + c] - rows[c]) / p.size;
+            p.curve[MOST_CURVES * k + c] = (row[INSIDE + c] - rows[c]) / p.size;
+        }
+        for (size_t c = 0; c < MOST_CURVES; c++) {
+            p.asked[MOST_CURVES * k + c] = d3_dot(row + WEIGHT + MOST_CURVES * c, wish);
+        }
+        for (const double *plane = row + PLANES; plane < row + stride; plane += NUMBERS) {
+            double slack = (plane[MOST_CURVES] - d3_dot(plane, row + INSIDE)) / p.size;
+            add_bound(&p, k, plane, larger(LEAST_ROOM, slack));
+        }
+    }
+    rounds = solve(&p, rows + WEIGHT, stride);
+    for (size_t k = count; k-- > 0;) {
+        for (size_t c = 0; c < MOST_CURVES; c++) {
+            rows[k * stride + c] = rows[c] + p.size * p.curve[MOST_CURVES * k + c];
+        }
     }
     return rounds;
 }

@@ -7,9 +7,10 @@
 
 #include <stddef.h>
 
-/* Bytes of scratch memory, aligned for doubles, that ik2b_smooth_within needs for `count` samples.
- */
-size_t ik2b_smooth_scratch(size_t count);
+/* Bytes of scratch memory, aligned for doubles, for `count` samples of as many curves, with at most
+ * so many bounds a sample: 1 and 2 for ik2b_smooth_within, 3 and the number of planes for
+ * ik2b_smooth_path. */
+size_t ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds);
 
 /*
  * Find the curve x of `count` samples that minimises
@@ -30,6 +31,21 @@ size_t ik2b_smooth_scratch(size_t count);
  */
 int ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
                        const double *ceiling, double stiffness, void *scratch);
+
+/*
+ * Find the path of `count` points x that minimises
+ *
+ *     sum of dot(x[k] - wish[k], weight[k] (x[k] - wish[k])) + stiffness sum of |x[k-1] - 2 x[k] +
+ *     x[k+1]|^2
+ *
+ * with dot(normal, x[k]) <= limit for all planes of each point, as ik2b_smooth_within finds curves.
+ * `rows` hold 15 + 4 planes numbers for each point: the wish (3), overwritten by x; the symmetric
+ * weight (3, 3), positive semidefinite with entries of about 1; a start inside all planes (3); and
+ * for each plane its normal (3) and its limit, infinity for no plane. Planes that do not have the
+ * start 1e-2 of the path's size inside are moved away from it as far. That size is the greatest
+ * distance of a wish or a start from the first wish along an axis.
+ */
+int ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, void *scratch);
 
 /*
  * Fill the dips of `count` values: raise them to the lowest curve that is nowhere below them and

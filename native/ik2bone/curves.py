@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from . import _core
 from ._core import fill_dips, smooth_within
 from .arrays import Array, Mask
 
@@ -151,6 +152,12 @@ def _end_rates(values: Array, known: Mask) -> Array:
     return rates
 
 
+def between(values: Array, known: Mask) -> Array:
+    """The values (F, C), and those between the rows that are `known` (F,) on straight lines from one to the next."""
+    time, rows = np.arange(len(known)), known.nonzero()[0]
+    return np.stack([np.interp(time, rows, column) for column in values[rows].T], axis=1)
+
+
 def halved(values: Array) -> Array:
     """Values (2 F - 1, ...) on the frames of `values` (F, ...) and halfway between, on cubics with the slopes of
     Catmull and Rom (1974).
@@ -183,6 +190,21 @@ def smooth_between(
         column[...] = values
     smooth_within(rows, (slow * fps) ** 4)
     return rows[0].T.reshape(wish.shape)
+
+
+def smooth_path(wish: Array, fps: float, slow: float, weight: Array, inside: Array, planes: Array) -> Array:
+    """The path x (F, 3) that minimises the sum of dot(x - wish, weight (x - wish)) + slow^4 |x''|^2, on one side of
+    planes.
+
+    `slow` is a time (s), as in `smooth_between`. The weights (F, 3, 3) are symmetric with no negative eigenvalues. Each
+    of the `planes` (F, P, 4) has a normal and a limit, which dot(normal, x) does not exceed; infinity for no plane. The
+    points `inside` (F, 3) do not exceed the limits; others move as far as these points. The optimum is exact, see
+    native/core/curves.h.
+    """
+    parts = (wish, weight, inside, planes)
+    rows = np.concatenate([part.reshape(len(wish), prod(part.shape[1:])) for part in parts], axis=1)
+    _core.smooth_path(rows, (slow * fps) ** 4)
+    return rows[:, :3].copy()
 
 
 def without_dips(values: Array, fps: float, most: Array | float, moves: Mask | None = None) -> Array:

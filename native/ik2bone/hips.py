@@ -7,22 +7,23 @@ import numpy as np
 
 from .arrays import Array, Mask
 from .clip import Clip
-from .curves import odd_window, smooth_between, smooth_cover
+from .curves import between, odd_window, smooth_between, smooth_cover, smooth_path
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
 from .reach import height_and_level, own_reach, pitched
-from .rotations import dot, length_of, level_part
+from .rotations import dot, einsum, length_of, level_part
 from .settings import DEEPEST
 from .targets.blend import Targets
 
-# Changes of the ground that are faster than this (s) do not move the hips up or down, unless legs do not reach. For
-# level shifts it is the same time while both legs slant by 45 degrees, and 2.4 times that while one upright leg stands.
-# Measured on 324 runs of the bench: with 0.18 the pelvis accelerates by 14 % more, and with 0.21 the straighter knee
-# bends by 0.3 degrees more on the mean.
-SLOW = 0.194
-# A level move of the hips counts as much as this share of it in the length of a leg, so that hips do not go far aside
-# where legs cannot keep their lengths. Measured on 324 runs of the bench: with 1/5 the straighter knee bends by 0.05
-# degrees more in walks, and with 1/7 hips of a loop end 0.012 leg lengths from where they began, instead of 0.008.
-PRICE = 1.0 / 6.0
+# Changes of the ground that are faster than this (s) do not move the hips, unless legs do not reach. For level shifts
+# it is twice this time while one upright leg stands, and 1.15 times this while one slants by 45 degrees. Measured on
+# 324 runs of the bench: with 0.2 the pelvis accelerates by 5 % more, in two uneven walks by more than it should, and
+# the straighter knee bends by 0.08 degrees less on the mean.
+SLOW = 0.205
+# A level move of the hips counts as much as this share of it in the length of each leg that stands, so that hips do not
+# go far aside where legs cannot keep their lengths. Measured on the same runs: with 1/4 hips go 0.002 leg lengths less
+# far on the mean, but the toe of one more run goes under the ground; with 1/4.5 they go 0.001 farther, and shifts on
+# steep hills jolt.
+PRICE = 1.0 / 4.3
 # Hips rise above the mean rise of the ankles by no more than this times the greatest distance that an ankle is moved
 # beyond that mean rise. Legs within 63 degrees of upright ask for less, but legs that lie may ask for any height. Of
 # 324 runs of the bench the limit takes effect only in those of a dash.
@@ -52,13 +53,14 @@ def hips_offset(
     ground, raised = targets.rise.mean(axis=1), pitched(clip, targets, early) if early.any() else targets
     rise = ground + ((targets.ankle - targets.ball - targets.to_ankle) @ clip.up).mean(axis=1)
     ankles = np.stack([targets.ankle, raised.ankle])
-    level = _level_offset(clip, ankles, _mean_way(clip, targets, standing), standing, rise)
-    ankles -= level[:, None]
-    over, aside = height_and_level(clip, ankles)
-    wish, lowest = _wished(clip, ankles[0], rise), ground - deepest * clip.leg
+    lowest = ground - deepest * clip.leg
     # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
     bound = smooth_cover(lowest, odd_window(SLOW, clip.fps))
     reaching = standing | _lands(standing, round(LANDING * clip.fps)) & ~follows
+    level = _level_offset(clip, ankles, _mean_way(clip, targets, standing), rise, standing, reaching, bound)
+    ankles -= level[:, None]
+    over, aside = height_and_level(clip, ankles)
+    wish = _wished(clip, ankles[0], rise)
 
     def height_within(reach: Array) -> Array:
         # Legs stretched to `reach` have their ankles in place with heels as they are, or with raised heels.
@@ -112,43 +114,71 @@ def _mean_way(clip: Clip, targets: Targets, standing: Mask) -> Array:
     return ways.sum(axis=1) / np.maximum(standing.sum(axis=1, keepdims=True), 1)
 
 
-def _level_offset(clip: Clip, ankles: Array, way: Array, standing: Mask, rise: Array) -> Array:
+def _level_offset(
+    clip: Clip, ankles: Array, way: Array, rise: Array, standing: Mask, reaching: Mask, bound: Array
+) -> Array:
     """Level translation (F, 3) of the hips: along the mean `way` (F, 3) of standing feet, and from there so that legs
-    keep their lengths.
+    keep their lengths and reach. It is found together with heights of the hips, which are found again after it.
 
-    Only `standing` legs (F, L) count, with `ankles` (2, F, L, 3) as they are and with raised heels, whose mean rise is
-    `rise` (F,). The translation goes smoothly from one stance to the next, and does not change before the first stance
-    and after the last.
+    Only `standing` legs (F, L) ask for lengths, with `ankles` (2, F, L, 3) as they are and with raised heels, whose
+    mean rise is `rise` (F,). Only `reaching` legs (F, L) hold the hips, and not under the heights `bound` (F,).
     """
-    time, known, offset = np.arange(clip.frames), np.flatnonzero(standing.any(axis=1)), way
-    # Hips wish for other heights once they are shifted, and at these heights legs ask for another shift. The second one
-    # is found half way: at the end of the first one, it would be too short or too long by about as much as before.
+    known = standing.any(axis=1)
+    if not known.any():
+        return way
+    way = between(way, known)
+    level = way
+    # Legs change their lengths otherwise at the end of the path, so that it is found a second time, about half way: at
+    # its end, it would be too short or too long by about as much as before.
     for _ in range(2):
-        offset = 0.5 * (way + offset)
-        over = offset + _wished(clip, ankles[0] - offset[:, None], rise)[:, None] * clip.up
-        shift, weight = _shift(clip, ankles - clip.hip - over[:, None], standing, offset - way)
-        total = way + shift
-        if not total.any():
-            return total
-        asked = np.column_stack([total, weight])[known]
-        wish = np.stack([np.interp(time, known, column) for column in asked.T], axis=1)
-        offset = smooth_between(wish[:, :3], clip.fps, SLOW, weight=wish[:, 3:])
-    return offset
+        height = _wished(clip, ankles[0] - level[:, None], rise)
+        path = level + height[:, None] * clip.up
+        wish, weight = _asked(clip, ankles - clip.hip - path[:, None], standing, path, way, height)
+        planes, ceiling = _planes(clip, ankles - level[:, None], reaching, bound, level)
+        # Any place under the ceiling leads to the same path.
+        inside = level + (np.minimum(height, ceiling) - 0.1 * clip.leg)[:, None] * clip.up
+        shift = level_part(smooth_path(wish, clip.fps, SLOW, weight, inside, planes), clip.up)
+        level = 0.5 * (way + shift)
+    return shift
 
 
-def _shift(clip: Clip, lines: Array, standing: Mask, shift: Array) -> tuple[Array, Array]:
-    """The level shift (F, 3) of the hips by which `standing` legs (F, L) are about as long as in the clip, and how much
-    it counts on each frame (F,). Legs that are too long may be as straight as the straighter one of the clip.
+def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, height: Array) -> tuple[Array, Array]:
+    """Where the hips wish to be (F, 3), and how much each direction counts (F, 3, 3): at a `height` (F,), along the
+    `way` (F, 3), see PRICE, and where `standing` legs (F, L) are as long as in the clip. Legs that are too long may be
+    as straight as the straighter one of the clip.
 
-    `lines` (2, F, L, 3) go from hip joints to ankles, with heels as they are and raised, after an earlier `shift`
-    (F, 3). A shift x makes a leg shorter by x @ slant. If all legs slant along one line, x has the least squares of
-    what lengths are off by after it, and of its PRICE; else it is shorter. The exact one is no better on the bench.
+    Legs change their lengths as they do near the `path` (F, 3), from which `lines` (2, F, L, 3) go to ankles with heels
+    as they are and raised. While no leg stands, the level wish goes from that of one stance to that of the next.
     """
-    lengths, own = length_of(lines), clip.stretch
-    slant = level_part(lines[0], clip.up) / np.maximum(lengths[0], 1e-300)[..., None]
+    lengths, own, upright = length_of(lines), clip.stretch, np.outer(clip.up, clip.up)
+    along = np.where(standing[..., None], lines[0] / np.maximum(lengths[0], 1e-300)[..., None], 0.0)
     # A heel that rises may give its leg any length between these two.
     shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
     longer = np.maximum(shortest - np.maximum(own, straightest(clip)), 0.0) + np.minimum(longest - own, 0.0)
-    asked = (longer + dot(slant, shift[:, None]))[..., None] * slant
-    weight = np.where(standing, dot(slant, slant) + PRICE**2, 0.0).sum(axis=1)
-    return np.where(standing[..., None], asked, 0.0).sum(axis=1) / np.maximum(weight, 1e-300)[:, None], weight
+    price, level, known = PRICE**2 * standing.sum(axis=1), np.eye(3) - upright, standing.any(axis=1)
+    weight = einsum("fli,flj->fij", along, along) + price[:, None, None] * level + upright
+    weight[~known] = np.eye(3)
+    asked = einsum("fl,fli->fi", longer + dot(along, path[:, None]), along)
+    wish = np.linalg.solve(weight, (asked + price[:, None] * way + height[:, None] * clip.up)[..., None])[..., 0]
+    if known.all():
+        return wish, weight
+    held = between(0.5 * einsum("fij,ij->f", weight, level)[:, None], known)[..., None] * level + upright
+    wish = level_part(between(wish, known), clip.up) + dot(wish, clip.up)[:, None] * clip.up
+    return wish, np.where(known[:, None, None], weight, held)
+
+
+def _planes(clip: Clip, ankles: Array, reaching: Mask, bound: Array, level: Array) -> tuple[Array, Array]:
+    """Planes (F, L, 4) of a normal and a limit that hold the hips where legs reach, and the height (F,) of the lowest
+    of them over the hips shifted by `level` (F, 3), from which `ankles` (2, F, L, 3) are seen.
+
+    A `reaching` leg (F, L) reaches up to a sphere about its ankle, with its heel as it is or raised. Its plane touches
+    that sphere straight over the hips, or passes through the height `bound` (F,) there if that is higher.
+    """
+    reach = own_reach(clip)
+    over, aside = height_and_level(clip, ankles)
+    highs = over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
+    ankle, high = np.where((highs[0] < highs[1])[..., None], ankles[1], ankles[0]), highs.max(axis=0)
+    normals = (clip.hip + high[..., None] * clip.up - ankle) / reach[..., None]
+    high = np.maximum(high, bound[:, None])
+    limits = np.where(reaching, dot(normals, level[:, None] + high[..., None] * clip.up), np.inf)
+    return np.concatenate([normals, limits[..., None]], axis=-1), np.where(reaching, high, np.inf).min(axis=1)

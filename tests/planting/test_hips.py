@@ -138,6 +138,16 @@ def test_hips_shift_down_a_slope_where_legs_would_be_too_short(degrees, clip) ->
     assert 0.03 < -np.sign(degrees) * np.median(plan.hips_offset[60:-60, 0]) < 0.2
 
 
+def test_hips_shift_towards_a_foot_out_of_reach_rather_than_come_down_all_the_way() -> None:
+    # For 20 frames the left foot stands 0.7 ahead and 0.2 lower. Without regard to reach, hips come down by 0.4.
+    clip = standing_figure().cut(np.zeros(120, int))
+    move, standing = np.zeros((120, 2, 3)), np.ones((120, 2), bool)
+    move[50:70, 0] = 0.7, 0.0, -0.2
+    offset = hips_offset(clip, Targets.of(clip).moved(move), standing, np.zeros(2, bool), np.zeros((120, 2)))
+    assert offset[:, 2].min() > -0.35 and offset[:, 0].max() > 0.4
+    assert accelerations(offset, clip.fps).max() < 8.0
+
+
 def test_knees_of_feet_that_follow_the_ground_do_not_snap() -> None:
     # The waves go up and down under a foot while it stands; without easing it is 37 degrees from frame to frame.
     clip = in_place(make_walk(4.0, fps=30.0).clip)
