@@ -19,6 +19,7 @@ from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept
 from .loops import frames_of_loop
 from .model import Plan
+from .notes import Note, counted
 from .reach import tell_short
 from .rotations import length_of, turn_vectors
 from .settings import Settings
@@ -79,13 +80,21 @@ def plant(
     if starts is None:
         plan = _plant_where_made(case)
     else:
-        held = replace(settings, marks=settings.marks and settings.marks.held(starts))
+        marks = settings.marks and settings.marks.held(starts)
+        held = replace(settings, marks=marks, strength=settings.shares(own.frames)[starts])
         flow = keep(flowing, own, starts)
         plan = _plant_where_made(replace(case, clip=flow, settings=held))
         plan = plan.held(starts, planted_rows(flow))
-    partly = keep(tell_partly, own, ground, settings.way_up(own))
-    short = tell_short(plan.miss * settings.counts(clip), clip.is_hand, clip.leg)
-    return replace(plan, clip=own, ground=ground, kept=keep, notes=(*plan.notes, *partly, *short))
+    notes = [*plan.notes, *_tell_places(own, settings), *keep(tell_partly, own, ground, settings.way_up(own))]
+    notes += tell_short(plan.miss * settings.counts(clip), clip.is_hand, clip.leg)
+    return replace(plan, clip=own, ground=ground, kept=keep, notes=tuple(notes))
+
+
+def _tell_places(clip: Clip, settings: Settings) -> list[Note]:
+    """A note that counts the places that users gave for limbs that do not stand on soles."""
+    asked, touching = settings.counts(clip), settings.touching(clip)
+    unused = [touching[place.leg] for place in settings.places if asked[place.leg]]
+    return counted("places_unused", sum(unused), of=len(unused))
 
 
 def _keep(clip: Clip, ground: Any, sole: Sole | None, offset: Array | None, previous: Plan | None) -> Kept:

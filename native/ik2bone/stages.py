@@ -268,13 +268,11 @@ def _tell(
     """Notes for the user about how the `own` frames of this clip were planted, by default all."""
     clip, held = (clip, held) if own is None else (clip.cut(own), held.cut(own))
     notes, asked, touching = list(held.told), settings.counts(clip), settings.touching(clip)
-    notes += counted("contacts_shortened", held.hurried.sum())
+    # The last frame of a loop is its first one again.
+    notes += counted("contacts_shortened", held.hurried[: None if own is None else -1].sum())
     if not settings.always(clip.frames):
         left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
         notes += counted("never_rests", left.sum(), of=int(asked.sum()))
-    # A clip that is played on has the same places in each round.
-    places = {(place.leg, place.part, *place.point) for place in settings.places if asked[place.leg]}
-    notes += counted("places_unused", sum(touching[leg] for leg, *_ in places), of=len(places))
     notes += tell_doubts(clip, sole, asked)
     contacts = [a for a in held.targets.anchors if a.part != "swing" and asked[a.stance.leg]]
     code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"

@@ -24,6 +24,7 @@ GROUNDS = {
     "slope": height_field(lambda x, _: 0.27 * x),
     "step": height_field(lambda x, _: 0.18 * (x > -0.5)),
 }
+FLOOR = Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
 
 
 def with_hands(clip):
@@ -95,11 +96,16 @@ def test_feet_of_a_loop_swing_over_the_same_places_in_each_round() -> None:
     assert seam(LOOP, planted(LOOP, plan)) < 0.005
 
 
-@pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
-def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
+def make_jump():
+    """A jump in place, in the air on frames 14 to 30 of 45."""
     pose = make_walk(1.0, FPS).clip.cut(np.full(45, 15))
     height = np.maximum(0.0, 0.4 * (1.0 - ((np.arange(45) - 22) / 9.0) ** 2))
-    jump = pose.moved(height[:, None] * [0.0, 0.0, 1.0])
+    return pose.moved(height[:, None] * [0.0, 0.0, 1.0])
+
+
+@pytest.mark.parametrize("ground", [GROUNDS["slope"], HILLS], ids=["slope", "hills"])
+def test_a_jump_in_place_ends_where_it_begins(ground) -> None:
+    jump = make_jump()
     plan = plant(jump, ground)
     assert plan.locked.all() and plan.contacts[[0, -1]].any(axis=-1).all()
     assert not plan.contacts[18:27].any()
@@ -120,6 +126,14 @@ def test_a_loop_on_twos_that_ends_in_a_still_stays_one(ground, still) -> None:
     after = planted(clip, plant(clip, ground))
     assert seam(clip, after) < 0.002
     assert np.abs(np.diff(after.ankle[-still:], axis=0)).max() < 1e-9
+
+
+def test_the_last_pose_of_a_loop_takes_its_strength_from_its_first_frame() -> None:
+    clip = TWOS.cut(np.append(np.arange(ROUND), np.zeros(6, int)))
+    strength = np.where(np.arange(clip.frames) < clip.frames - 2, 1.0, 0.0)
+    plan, whole = (plant(clip, HILLS, Settings(strength=share)) for share in (strength, 1.0))
+    assert plan.strength.all()
+    assert planted(clip, plan).ankle == pytest.approx(planted(clip, whole).ankle, abs=1e-12)
 
 
 def test_a_long_loop_is_played_on_for_a_few_seconds_and_closes_all_the_same() -> None:
@@ -172,9 +186,27 @@ def test_notes_of_a_loop_count_each_place_once() -> None:
     marks = Marks(
         np.zeros_like(enforced), enforced, ~enforced & False, (Place(0, "ball", 0, 7, tuple(LOOP.ball[0, 0])),)
     )
-    floor = Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
-    notes = {note.code: note.data for note in plant(LOOP, floor, Settings(direction="NEAREST", marks=marks)).notes}
+    notes = {note.code: note.data for note in plant(LOOP, FLOOR, Settings(direction="NEAREST", marks=marks)).notes}
     assert notes["places_unused"] == {"count": 1, "of": 1}
+
+
+@pytest.mark.parametrize("clip", [LOOP, make_walk(2.0, FPS).clip], ids=["loop", "walk"])
+def test_places_at_one_point_are_told_one_by_one(clip) -> None:
+    nothing = np.zeros((clip.frames, clip.legs, 2), bool)
+    places = tuple(Place(0, "ball", start, start + 5, tuple(clip.ball[0, 0])) for start in (0, 20))
+    settings = Settings(direction="NEAREST", marks=Marks(nothing, nothing, nothing, places))
+    notes = {note.code: note.data for note in plant(clip, FLOOR, settings).notes}
+    assert notes["places_unused"] == {"count": 2, "of": 2}
+
+
+@pytest.mark.parametrize("begins", [0, 20, 30, 31, 32])
+def test_a_shortened_contact_of_a_loop_is_told_once_wherever_the_loop_begins(begins) -> None:
+    order = (np.arange(45) + begins) % 44
+    nothing = np.zeros((45, 2, 2), bool)
+    enforced = nothing.copy()
+    enforced[24:26, 0, 1] = True
+    plan = plant(make_jump().cut(order), HILLS, Settings(marks=Marks(nothing, enforced[order], nothing)))
+    assert [note.data["count"] for note in plan.notes if note.code == "contacts_shortened"] == [1]
 
 
 def test_a_loop_is_planned_only_as_it_is_played_on(monkeypatch) -> None:
