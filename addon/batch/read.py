@@ -91,15 +91,18 @@ def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
     The importer of glTF files puts each action on a track and appends the armature's name to the action's name (in
-    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it.
+    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it, unless two actions
+    would have the same name then.
     """
     animation = armature.animation_data
     if animation is None:
         return {}
     found = [animation.action] if animation.action else []
     found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
+    found = list(dict.fromkeys(found))
     before, added = f"{armature.name}|", f"_{armature.name}"
-    return {action.name.removeprefix(before).removesuffix(added).removesuffix(added): action for action in found}
+    names = [action.name.removeprefix(before).removesuffix(added).removesuffix(added) for action in found]
+    return {name if names.count(name) == 1 else each.name: each for name, each in zip(names, found, strict=True)}
 
 
 def enlarge(armature: Object, factor: float) -> None:

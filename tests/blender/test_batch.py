@@ -264,6 +264,18 @@ def test_actions_whose_names_make_one_name_of_a_file_have_a_file_each(bpy, comma
     assert {path.name for path in output.glob("*.bvh")} == {"two.run_1.bvh", "two.Run_1_2.bvh"}
 
 
+@pytest.mark.parametrize("name", ["Walker|walk", "walk_Walker"])
+def test_actions_that_differ_by_the_name_of_the_armature_are_both_planted(bpy, command, files, name):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    other = walker.animation_data.action.copy()
+    other.name = name
+    walker.animation_data.nla_tracks.new().strips.new("other", 1, other)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "two.blend"))
+    _, output = run(command, files, "two.blend", "--all-actions")
+    assert [entry["action"] for entry in report_of(output, "two")["actions"]] == ["walk", name]
+
+
 def test_a_file_of_which_nothing_was_planted_is_not_written(command, files):
     status, output = run(command, files, "walk.bvh", "--bones", "tail")
     assert status == command.NOT_PLANTED and report_of(output)["written"] == [] and not list(output.glob("*.blend"))
