@@ -10,7 +10,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Action, Object, Scene
+from bpy.types import Action, Key, Object, Scene
 from ik2bone.clip import Clip
 from ik2bone.plan import starts_in_calibration_pose
 
@@ -70,17 +70,17 @@ def read_ground(path: Path) -> list[Object]:
     # The importer of fbx files gives the scene the frame rate of the file.
     longer = (fps / base) / (render.fps / render.fps_base)
     render.fps, render.fps_base = fps, base
-    for ob in found if longer != 1.0 else ():
-        _lengthen(ob, longer)
     meshes = [ob for ob in found if ob.type == "MESH" and ob.data.polygons]
+    for moved in {*found, *(ob.data.shape_keys for ob in meshes)} - {None} if longer != 1.0 else ():
+        _lengthen(moved, longer)
     if not meshes:
         raise Refusal(f"{path.name} holds no mesh with faces to walk on")
     return meshes
 
 
-def _lengthen(ob: Object, factor: float) -> None:
-    """Stretch the motion of an object in time. The importer of fbx files puts their time zero on frame 1."""
-    for curve in actions.assigned(ob).curves:
+def _lengthen(moved: Object | Key, factor: float) -> None:
+    """Stretch the motion of an object or of shape keys in time. The importer of fbx files puts time zero on frame 1."""
+    for curve in actions.assigned(moved).curves:
         for point in curve.keyframe_points:
             for place in (point.co, point.handle_left, point.handle_right):
                 place.x = 1.0 + (place.x - 1.0) * factor
@@ -91,15 +91,18 @@ def actions_of(armature: Object) -> dict[str, Action]:
     """The actions of an armature by name, in the order of its file.
 
     The importer of glTF files puts each action on a track and appends the armature's name to the action's name (in
-    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it.
+    Blender 4.2 twice). Blender's fbx files have it before the name. The names here are without it, unless two actions
+    would have the same name then.
     """
     animation = armature.animation_data
     if animation is None:
         return {}
     found = [animation.action] if animation.action else []
     found += [strip.action for track in reversed(animation.nla_tracks) for strip in track.strips if strip.action]
+    found = list(dict.fromkeys(found))
     before, added = f"{armature.name}|", f"_{armature.name}"
-    return {action.name.removeprefix(before).removesuffix(added).removesuffix(added): action for action in found}
+    names = [action.name.removeprefix(before).removesuffix(added).removesuffix(added) for action in found]
+    return {name if names.count(name) == 1 else each.name: each for name, each in zip(names, found, strict=True)}
 
 
 def enlarge(armature: Object, factor: float) -> None:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
 import bpy
-from bpy.types import Action, AnimData, FCurve, NlaStrip, Object, Scene
+from bpy.types import Action, AnimData, FCurve, NlaStrip, NlaTrack, Object, Scene
 from bpy.utils import unescape_identifier
 
 from . import fcurves
@@ -387,6 +387,21 @@ def strips(ob: Object) -> Iterator[NlaStrip]:
     tracks = [track for track in tracks if track.is_solo] or [track for track in tracks if not track.mute]
     found = (strip for track in tracks for strip in track.strips if strip.action and not strip.mute)
     return (strip for strip in found if LAYER not in strip.action)
+
+
+def strips_on(ob: Object, frames: Sequence[int]) -> list[NlaStrip]:
+    """The strips that play on any of these frames, including those that hold their ends there."""
+    found = list(strips(ob))
+    shown = {_strip_on(track, frame) for track in ob.animation_data.nla_tracks for frame in frames} if found else ()
+    return [strip for strip in found if strip in shown]
+
+
+def _strip_on(track: NlaTrack, frame: int) -> NlaStrip | None:
+    """The strip of a track that plays on a frame or holds its end there, or None."""
+    started = [strip for strip in track.strips if strip.frame_start <= frame]
+    if not started:
+        return next((strip for strip in track.strips[:1] if strip.extrapolation == "HOLD"), None)
+    return started[-1] if frame <= started[-1].frame_end or started[-1].extrapolation != "NOTHING" else None
 
 
 def strips_alone(ob: Object) -> list[NlaStrip]:

@@ -152,7 +152,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     before = output.before = yield from part_of(task.sample(keep=True), 0.0, 0.3)
     marks, output.channels = output.marks(), output.read()
     if not task.present:
-        refuse_strips_below(armature, output.source, output.channels)
+        refuse_strips_below(armature, output.source, output.channels, task.whole)
     offset = yield from part_of(output.offset(), 0.3, 0.4)
     plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, output.channels, output.target.curves)

@@ -13,6 +13,7 @@ from ..errors import Refusal, listed
 from ..keys import actions, fcurves
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel, silent_parts
+from ..keys.keyframes import Frames
 from ..properties import PlantingOptions
 from . import layers, records
 from .task import Bounds
@@ -130,10 +131,10 @@ def refuse_unkeyable(curves: Curves, channels: Iterable[Channel]) -> None:
                 raise Refusal(f"the F-curve of {channel.name} of bone {channel.bone} {trouble}, so no key can be set")
 
 
-def refuse_strips_below(armature: Object, source: Assignment, channels: Iterable[Channel]) -> None:
-    """Refuse NLA strips that animate what the source does not key: its curves do not tell these values."""
+def refuse_strips_below(armature: Object, source: Assignment, channels: Iterable[Channel], frames: Frames) -> None:
+    """Refuse NLA strips that animate on these frames what the source does not key, so it does not tell the values."""
     played = actions.strip_of(armature)
-    strips = [strip for strip in actions.strips(armature) if strip != played]
+    strips = [strip for strip in actions.strips_on(armature, frames.tolist()) if strip != played]
     for channel in channels if strips else ():
         size = channel.values.shape[1]
         silent = silent_parts(source.curves, channel.path, size)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import biped
+import fingerprint
 import numpy as np
 import pytest
 from batch_run import error_of, export_bvh, height_over_slope, report_of, run
@@ -264,6 +265,18 @@ def test_actions_whose_names_make_one_name_of_a_file_have_a_file_each(bpy, comma
     assert {path.name for path in output.glob("*.bvh")} == {"two.run_1.bvh", "two.Run_1_2.bvh"}
 
 
+@pytest.mark.parametrize("name", ["Walker|walk", "walk_Walker"])
+def test_actions_that_differ_by_the_name_of_the_armature_are_both_planted(bpy, command, files, name):
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=False)
+    walker = biped.make_walker(bpy)
+    other = walker.animation_data.action.copy()
+    other.name = name
+    walker.animation_data.nla_tracks.new().strips.new("other", 1, other)
+    bpy.ops.wm.save_as_mainfile(filepath=str(files / "two.blend"))
+    _, output = run(command, files, "two.blend", "--all-actions")
+    assert [entry["action"] for entry in report_of(output, "two")["actions"]] == ["walk", name]
+
+
 def test_a_file_of_which_nothing_was_planted_is_not_written(command, files):
     status, output = run(command, files, "walk.bvh", "--bones", "tail")
     assert status == command.NOT_PLANTED and report_of(output)["written"] == [] and not list(output.glob("*.blend"))
@@ -300,14 +313,20 @@ def test_a_clip_in_other_units_is_enlarged_to_those_of_the_ground(bpy, command, 
 
 def test_a_ground_at_another_frame_rate_leaves_that_of_the_clip_and_moves_at_its_own(bpy, command, reading, files):
     slope = bpy.data.objects["Slope"]
+    slope.shape_key_add(name="Basis")
+    shape = slope.shape_key_add(name="Lifted")
+    shape.points[0].co.z += 1.0
     for frame, height in ((1, 0.0), (13, 0.1)):
-        slope.location.z = height
+        slope.location.z = shape.value = height
         slope.keyframe_insert("location", frame=frame)
+        shape.keyframe_insert("value", frame=frame)
     bpy.context.scene.render.fps, bpy.context.scene.frame_end = 12, 13
     bpy.ops.export_scene.fbx(filepath=str(files / "slope.fbx"), use_selection=True)
     _, output = run(command, files, "walk.bvh", ground="slope.fbx")
     assert report_of(output)["actions"][0]["report"]["fps"] == pytest.approx(30.0, rel=1e-4)
     bpy.ops.wm.open_mainfile(filepath=str(output / "walk.blend"), load_ui=False)
     (ground,) = bpy.data.collections["ik2bone ground"].objects
-    first, last = ground.animation_data.action.frame_range
-    assert last - first == pytest.approx(30.0, abs=0.1)
+    owners = [ground.animation_data, ground.data.shape_keys.animation_data]
+    curves = [curve for owner in owners for curve in fingerprint.curves_of(owner.action)]
+    assert {curve.data_path for curve in curves} >= {"location", 'key_blocks["Lifted"].value'}
+    assert [np.ptp(curve.range()) for curve in curves] == pytest.approx([30.0] * len(curves), abs=0.1)

@@ -152,6 +152,20 @@ def test_skins_are_found_anew_where_an_edit_comes_with_another_frame(bpy, walker
     assert _points_of(skinned()[0]) != _points_of(first)
 
 
+@pytest.mark.parametrize("name", ["depsgraph_update_post", "frame_change_post"])
+def test_skins_are_found_anew_where_a_script_has_cleared_the_handlers(bpy, walker, skinned, name):
+    first, handlers = skinned()[0], getattr(bpy.app.handlers, name)
+    before = list(handlers)
+    handlers.clear()
+    _move_boot_vertex(bpy, walker)
+    if name == "frame_change_post":
+        bpy.context.scene.frame_set(33)
+    bpy.context.view_layer.update()
+    found, _ = skinned()
+    handlers[:] = before
+    assert _points_of(found) != _points_of(first)
+
+
 def test_skins_are_found_anew_where_weights_were_edited_while_hidden(bpy, skinned):
     first, _ = skinned()
     _boot(bpy).hide_set(True)

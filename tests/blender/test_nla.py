@@ -141,6 +141,43 @@ def test_a_strip_that_moves_what_the_action_over_it_does_not_key_is_refused(bpy,
     plant(bpy, output=output)
 
 
+@pytest.mark.parametrize(
+    ("start", "extrapolation", "shows"),
+    [
+        (200, "HOLD", True),
+        (200, "HOLD_FORWARD", False),
+        (200, "NOTHING", False),
+        (-100, "HOLD_FORWARD", True),
+        (-100, "NOTHING", False),
+    ],
+)
+def test_a_strip_is_refused_only_where_it_shows_on_the_frames(bpy, walker, slope, start, extrapolation, shows):
+    own = walker.animation_data.action
+    strip = walker.animation_data.nla_tracks.new().strips.new("Other", start, own.copy())
+    strip.extrapolation, bag = extrapolation, fingerprint.bags_of(own)[0]
+    for curve in [curve for curve in bag.fcurves if curve.data_path == 'pose.bones["hips"].location']:
+        bag.fcurves.remove(curve)
+    shown = heads(bpy, walker, FRAMES)
+    strip.mute = True
+    assert shows == (np.abs(heads(bpy, walker, FRAMES) - shown).max() > 1e-5)
+    strip.mute = False
+    if shows:
+        refused(bpy, walker, "NLA strip Other of Walker animates the location of bone hips")
+    else:
+        plant(bpy)
+
+
+def test_strips_in_a_row_may_animate_what_the_planted_one_does_not_key(bpy, walker, slope):
+    other, strip = walker.animation_data.action.copy(), push_down(walker)
+    bag = fingerprint.bags_of(strip.action)[0]
+    for curve in [curve for curve in bag.fcurves if curve.data_path == 'pose.bones["hips"].location']:
+        bag.fcurves.remove(curve)
+    for start in (1 - biped.LAST, 1 + biped.LAST):
+        walker.animation_data.nla_tracks[0].strips.new("Other", start, other)
+    plant(bpy)
+    assert strip.action.name == "walk.planted"
+
+
 def test_a_pose_between_several_strips_is_planted_and_not_keyed(bpy, walker, slope):
     first = push_down(walker)
     walker.animation_data.nla_tracks.new().strips.new("Other", 1, first.action.copy())
