@@ -24,7 +24,7 @@
 /* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
 /* A path starts at least this far inside its planes. */
-#define LEAST_ROOM 1e-2
+#define LEAST_ROOM 1e-4
 /* Slacks do not go below this: multipliers are divided by slacks, and next to such large numbers
  * the others would be lost. */
 #define LEAST_SLACK 1e-10
@@ -150,13 +150,15 @@ solve_band(Problem *p, const size_t far)
     }
 }
 
+/* Slacks near the least count as zero: rounding of the multipliers, which grows with the stiffness,
+ * keeps them from exactly that. */
 static double
 complementarity(const Problem *p)
 {
     double sum = 0.0;
 
     for (size_t b = 0; b < p->bounds; b++) {
-        sum += fabs(p->bound[b].slack - LEAST_SLACK) * p->bound[b].dual;
+        sum += larger(p->bound[b].slack - 2.0 * LEAST_SLACK, 0.0) * p->bound[b].dual;
     }
     return p->bounds ? sum / (double)p->bounds : 0.0;
 }

@@ -63,6 +63,13 @@ def test_steps_of_very_different_heights_have_an_optimum_at_high_frame_rates() -
     assert (curve >= floor.ravel() - 1e-7).all() and (curve <= ceiling.ravel() + 1e-9).all()
 
 
+@pytest.mark.parametrize("slow", [0.4, 2.0])
+def test_a_high_cliff_has_an_optimum_at_high_frame_rates(slow) -> None:
+    floor = np.where(np.arange(60) < 30, 0.0, 5.0)
+    curve = smooth_between(np.zeros(60), 1000.0, slow, floor)
+    assert (curve >= floor - 1e-7).all() and curve.max() < 20.0
+
+
 def test_curve_does_not_depend_on_the_frame_rate() -> None:
     def dip(fps):
         time = np.arange(round(4 * fps)) / fps
