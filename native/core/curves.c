@@ -24,7 +24,7 @@
 /* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
 /* A path starts at least this far inside its planes. */
-#define LEAST_ROOM 1e-4
+#define LEAST_ROOM 3e-3
 /* Slacks do not go below this: multipliers are divided by slacks, and next to such large numbers
  * the others would be lost. */
 #define LEAST_SLACK 1e-10
