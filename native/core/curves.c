@@ -24,7 +24,7 @@
 /* A ceiling is at least this far over its floor. */
 #define LEAST_GAP 1e-7
 /* A path starts at least this far inside its planes. */
-#define LEAST_ROOM 1e-2
+#define LEAST_ROOM 3e-3
 /* Slacks do not go below this: multipliers are divided by slacks, and next to such large numbers
  * the others would be lost. */
 #define LEAST_SLACK 1e-10
@@ -150,13 +150,14 @@ solve_band(Problem *p, const size_t far)
     }
 }
 
+/* Slacks count as how far they are from the least one, beyond `spare`. */
 static double
-complementarity(const Problem *p)
+complementarity(const Problem *p, double spare)
 {
     double sum = 0.0;
 
     for (size_t b = 0; b < p->bounds; b++) {
-        sum += fabs(p->bound[b].slack - LEAST_SLACK) * p->bound[b].dual;
+        sum += larger(fabs(p->bound[b].slack - LEAST_SLACK) - spare, 0.0) * p->bound[b].dual;
     }
     return p->bounds ? sum / (double)p->bounds : 0.0;
 }
@@ -254,9 +255,11 @@ solve(Problem *p, const double *weight, size_t stride)
         p->bound[b].dual = push * AWAY / p->bound[b].slack;
     }
     for (int round = 1; round <= MOST_ROUNDS; round++) {
-        share = step(p, fmax(CENTRING, 1.0 - share) * complementarity(p));
+        share = step(p, fmax(CENTRING, 1.0 - share) * complementarity(p, 0.0));
         find_descent(p);
-        if (complementarity(p) <= NEAR * NEAR && slope(p) <= ENOUGH * (1.0 + p->stiffness)) {
+        /* Rounding, which grows with the stiffness, keeps slacks from exactly the least one. */
+        if (complementarity(p, 0.5 * LEAST_SLACK) <= NEAR * NEAR &&
+            slope(p) <= ENOUGH * (1.0 + p->stiffness)) {
             return round;
         }
     }

@@ -42,7 +42,7 @@ int ik2b_smooth_within(size_t count, double *curve, const double *weight, const 
  * `rows` hold 15 + 4 planes numbers for each point: the wish (3), overwritten by x; the symmetric
  * weight (3, 3), positive semidefinite with entries of about 1; a start inside all planes (3); and
  * for each plane its normal (3) and its limit, infinity for no plane. Planes that do not have the
- * start 1e-2 of the path's size inside are moved away from it as far. That size is the greatest
+ * start 3e-3 of the path's size inside are moved away from it as far. That size is the greatest
  * distance of a wish or a start from the first wish along an axis.
  */
 int ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, void *scratch);

@@ -63,6 +63,13 @@ def test_steps_of_very_different_heights_have_an_optimum_at_high_frame_rates() -
     assert (curve >= floor.ravel() - 1e-7).all() and (curve <= ceiling.ravel() + 1e-9).all()
 
 
+@pytest.mark.parametrize(("count", "slow"), [(20, 0.4), (20, 1.0), (60, 1.0), (300, 1.0)])
+def test_a_cliff_has_an_optimum_at_high_frame_rates(count, slow) -> None:
+    floor = np.where(np.arange(count) < 0.3 * count, 0.0, 5.0)
+    curve = smooth_between(np.zeros(count), 1000.0, slow, floor)
+    assert (curve >= floor - 1e-7).all() and (curve < 10.0).all()
+
+
 def test_curve_does_not_depend_on_the_frame_rate() -> None:
     def dip(fps):
         time = np.arange(round(4 * fps)) / fps
