@@ -160,6 +160,9 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
     rest.data, bones.pose_position = bones, "REST"
     copies = [body.copy() for body in bodies]
     for copy in copies:
+        # Blender evaluates nothing that is hidden in viewports, be it by keys.
+        copy.animation_data_clear()
+        copy.hide_viewport = False
         if copy.parent == armature:
             # Blender clears this matrix with every new parent.
             inverse = copy.matrix_parent_inverse.copy()

@@ -67,6 +67,20 @@ def test_the_pose_and_the_frame_do_not_matter(bpy, walker, slope) -> None:
         assert_booted(foot)
 
 
+@pytest.mark.parametrize("keyed", [False, True])
+def test_boots_that_are_disabled_in_viewports_count_alike(bpy, walker, slope, keyed) -> None:
+    walker.location = slope.location = (0.0, 0.0, 0.4)
+    for side in SIDES:
+        mesh = boot(bpy, walker, side)
+        mesh.parent, mesh.hide_viewport = walker, True
+        if keyed:
+            mesh.keyframe_insert("hide_viewport", frame=1)
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+    assert all(ob.hide_viewport for ob in bpy.data.objects if ob.name.startswith("Boot"))
+
+
 def test_modifiers_count(bpy, walker, slope) -> None:
     mesh = boot(bpy, walker, "L")
     mesh.vertex_groups.new(name="foot.R")
