@@ -162,7 +162,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     thinned = ()
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
-    locks = tell_locks(armature, output.target.curves, output.channels)
+    locks = tell_locks(armature, output.replaced, output.channels)
     strange = () if task.present else tell_strange(armature, output.spans, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
     taken = _taken_along(output)
