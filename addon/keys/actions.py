@@ -390,18 +390,29 @@ def strips(ob: Object) -> Iterator[NlaStrip]:
 
 
 def strips_on(ob: Object, frames: Sequence[int]) -> list[NlaStrip]:
-    """The strips that play on any of these frames, including those that hold their ends there."""
+    """The strips that show on any of these frames, including those that hold their ends there."""
     found = list(strips(ob))
     shown = {_strip_on(track, frame) for track in ob.animation_data.nla_tracks for frame in frames} if found else ()
     return [strip for strip in found if strip in shown]
 
 
 def _strip_on(track: NlaTrack, frame: int) -> NlaStrip | None:
-    """The strip of a track that plays on a frame or holds its end there, or None."""
+    """The strip of a track that shows on a frame, or whose end it holds there; None without one."""
     started = [strip for strip in track.strips if strip.frame_start <= frame]
     if not started:
-        return next((strip for strip in track.strips[:1] if strip.extrapolation == "HOLD"), None)
-    return started[-1] if frame <= started[-1].frame_end or started[-1].extrapolation != "NOTHING" else None
+        found = next((strip for strip in track.strips[:1] if strip.extrapolation == "HOLD"), None)
+    else:
+        goes_on = frame <= started[-1].frame_end or started[-1].extrapolation != "NOTHING"
+        found = started[-1] if goes_on else None
+    return found if found and _influence(found, frame) else None
+
+
+def _influence(strip: NlaStrip, frame: int) -> float:
+    """The influence of a strip on a frame: by its keys or its slider, which count only if the influence is animated."""
+    curve = strip.fcurves.find("influence") if strip.use_animated_influence else None
+    if curve is None:
+        return 1.0
+    return curve.evaluate(frame) if curve.keyframe_points and not curve.mute else strip.influence
 
 
 def strips_alone(ob: Object) -> list[NlaStrip]:

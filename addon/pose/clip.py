@@ -41,14 +41,18 @@ TAIL, AHEAD = (0.1, 0.7), 0.3
 FINGERS, SPREAD = 3, 0.3
 
 
-def clip_of(armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array]) -> Clip:
-    """Make a clip of limbs from world-space poses (F, 4, 4) and own scales (F, 3) of bones by name."""
+def clip_of(
+    armature: Object, limbs: Sequence[Limb], poses: dict[str, Array], scale: dict[str, Array], origin: Array
+) -> Clip:
+    """Make a clip of limbs from world-space poses (F, 4, 4) and own scales (F, 3) of bones by name. `origin` (3,) is
+    that of the armature on the first frame, whatever frame the scene shows.
+    """
     posed, render = _posed(armature, limbs, poses, scale), bpy.context.scene.render
     tips = [_tip(armature, limb, poses, posed["ball"][:, number]) for number, limb in enumerate(limbs)]
     palms = [UNKNOWN if limb.is_leg else find_palm(armature, limb)[1] for limb in limbs]
     return Clip(
         # The floor of a character that was moved as a whole lies at the height of the object's origin.
-        floors=(float(armature.matrix_world.translation.z), 0.0),
+        floors=(float(origin @ UP), 0.0),
         fps=render.fps / render.fps_base,
         **posed,
         tip=np.stack(tips, axis=1),
@@ -88,7 +92,8 @@ def _posed(
 def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
     """The rest pose as a clip of one frame."""
     poses = _rest_poses(armature, [name for limb in limbs for name in limb.bones])
-    return clip_of(armature, limbs, poses, {name: np.ones((1, 3)) for name in poses})
+    ones = {name: np.ones((1, 3)) for name in poses}
+    return clip_of(armature, limbs, poses, ones, np.array(armature.matrix_world.translation, float))
 
 
 def _rest_poses(armature: Object, names: Iterable[str]) -> dict[str, Array]:

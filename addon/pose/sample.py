@@ -227,7 +227,7 @@ def _sample(subject: Subject, frames: Sequence[int], poses: Poses, before: Clip 
     world |= {name: _evenly_scaled(world[name]) for limb in limbs if limb.controls for name in limb.bones}
     scale |= {name: np.ones_like(scale[name]) for limb in limbs if limb.controls for name in limb.bones}
     given = armature, limbs, world, scale
-    clip = clip_again(before, *given) if before else clip_of(*given)
+    clip = clip_again(before, *given) if before else clip_of(*given, poses.placed[0, :3, 3])
     return Sample(clip, np.array(frames, np.int64), names, poses, placing, subject.switches)
 
 

@@ -15,6 +15,7 @@ from ik2bone.arrays import Array, Mask
 from ik2bone.kept import values_of
 from ik2bone.rotations import length_of, move_points
 from ik2bone.sole.skin import Skin
+from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..bounded import Bounded
@@ -65,8 +66,9 @@ class Foot:
     reach: float
 
 
-def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | None:
+def find_skins(armature: Object, limbs: Sequence[Limb], placed: Array | None = None) -> tuple[Skin, ...] | None:
     """The skin of each foot in the rest pose, from the meshes that the armature deforms or carries; None without any.
+    `placed` (4, 4) tells how the armature lies in the world, by default as the scene shows it.
 
     Copies of the meshes are evaluated in a private scene, with all modifiers and without the pose.
     """
@@ -74,7 +76,9 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
     if not bodies:
         return None
     made = [_made(body) for body in bodies]
-    told = values_of((rest_of(armature), np.array(armature.matrix_world, float), tuple(limbs), made))
+    shown = np.array(armature.matrix_world, float)
+    placed = shown if placed is None else placed
+    told = values_of((rest_of(armature), shown, placed, tuple(limbs), made))
     # Scripts may clear the lists of handlers.
     tells = all(forget_edited in handlers for handlers, _ in HANDLERS)
     tells = tells and all(_tells_edits(body, armature) for body in bodies)
@@ -86,7 +90,8 @@ def find_skins(armature: Object, limbs: Sequence[Limb]) -> tuple[Skin, ...] | No
         depsgraph = scene.view_layers[0].depsgraph
         rest = rest.evaluated_get(depsgraph)
         found = [_points(copy.evaluated_get(depsgraph), rest, feet) for copy in copies]
-    skins = tuple(_together(armature, limb, rows) for limb, rows in zip(limbs, zip(*found, strict=True), strict=True))
+    each = zip(limbs, zip(*found, strict=True), strict=True)
+    skins = tuple(_together(armature, limb, rows, Matrix(placed)) for limb, rows in each)
     return kept.put(told, skins, 1 + sum(len(skin.foot) + len(skin.toe) for skin in skins)) if tells else skins
 
 
@@ -160,6 +165,9 @@ def _at_rest(armature: Object, bodies: Sequence[Object]) -> Iterator[tuple[Scene
     rest.data, bones.pose_position = bones, "REST"
     copies = [body.copy() for body in bodies]
     for copy in copies:
+        # Blender evaluates nothing that is hidden in viewports, be it by keys.
+        copy.animation_data_clear()
+        copy.hide_viewport = False
         if copy.parent == armature:
             # Blender clears this matrix with every new parent.
             inverse = copy.matrix_parent_inverse.copy()
@@ -221,10 +229,10 @@ def _most(foot: Array, toes: Array, every: Array) -> tuple[Mask, Mask]:
     return have & (foot >= toes), have & (foot < toes)
 
 
-def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]]) -> Skin:
+def _together(armature: Object, limb: Limb, rows: Sequence[list[Array]], placed: Matrix) -> Skin:
     """The skin of one foot from the points of all meshes, in the spaces of foot and toe bone."""
     foot, toe = (armature.data.bones[name].matrix_local for name in (limb.foot, limb.toe or limb.foot))
     columns = zip(zip(*rows, strict=True), (foot.inverted(), toe.inverted()), strict=True)
     points = [move_points(np.array(inverse, float), np.concatenate(column)) for column, inverse in columns]
-    up = np.array((armature.matrix_world @ foot).to_3x3().normalized().inverted_safe(), float)[:, 2]
+    up = np.array((placed @ foot).to_3x3().normalized().inverted_safe(), float)[:, 2]
     return Skin(*points, np.array(foot.inverted() @ toe, float), up / np.linalg.norm(up))

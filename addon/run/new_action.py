@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ..errors import listed
 from ..keys import actions, fcurves
 from ..keys import channels as keys
-from ..keys.actions import Assignment
+from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..stages import Stages
 from . import records
@@ -31,6 +31,11 @@ class NewAction(Derived):
     @property
     def shown(self) -> Assignment:
         return self.played
+
+    @property
+    def replaced(self) -> list[Curves]:
+        """The curves of the source, which every run replaces in the planted action, and those of this action."""
+        return [self.source.curves, self.target.curves]
 
     def told(self) -> Iterator[str]:
         """Sentences about other players of the source, and about replaced keys in the planted action."""

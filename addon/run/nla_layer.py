@@ -65,14 +65,24 @@ class NlaLayer(Derived):
                 )
 
     def trial(self, channels: list[Channel]) -> Stages[Sample]:
-        """As for every output, but under a copy of the layer with its whole influence if there is one."""
-        if not self.again:
+        """As for every output, but under a copy of the layer with its whole influence if there is one that holds more
+        than these channels. The layer rounds them, so that two runs would differ if only the second tried them there.
+        """
+        if not self.again or self._replaces_all(channels):
             return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             yield from self._key(copy, self._differences(channels))
             layers.strengthen(stack.callback, self.over.corrections)
             self._show(stack.callback, copy)
             return (yield from self.task.sample())
+
+    def _replaces_all(self, channels: list[Channel]) -> bool:
+        """Whether the layer holds nothing beside these channels on the frames of this run."""
+        curves, beside = self.target.curves, np.setdiff1d(self.task.whole, self.task.frames)
+        if not {curve.data_path for curve in curves} <= {channel.path for channel in channels}:
+            return False
+        neutral = ((each.path, combine.neutral(each)) for each in channels if len(beside))
+        return all(np.allclose(keys.values_of(curves, path, beside, value), value) for path, value in neutral)
 
     def told(self) -> Iterator[str]:
         """Sentences about the source's new strip, replaced keys, a weak influence, and frames beyond the layer."""

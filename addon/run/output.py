@@ -17,7 +17,7 @@ from ik2bone.sole.measure import Sole
 from .. import properties
 from ..keys import actions, rotations
 from ..keys import channels as keys
-from ..keys.actions import Assignment
+from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample
@@ -146,6 +146,11 @@ class Output(ABC):
     def shown(self) -> Assignment:
         """The action with the curves that this run does not write."""
         return self.source
+
+    @property
+    def replaced(self) -> list[Curves]:
+        """The curves that this run replaces where it writes."""
+        return [self.target.curves]
 
     def told(self) -> Iterator[str]:
         """Sentences about consequences of writing, such as other objects that play the action."""

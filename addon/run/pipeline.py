@@ -154,7 +154,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     if not task.present:
         refuse_strips_below(armature, output.source, output.channels, task.whole)
     offset = yield from part_of(output.offset(), 0.3, 0.4)
-    plan = yield from part_of(_plan(task, before.clip, output.sole(), offset, marks), 0.4, 0.6)
+    plan = yield from part_of(_plan(task, before, output.sole(), offset, marks), 0.4, 0.6)
     corrected = _correct(task, before, plan, output.channels, output.target.curves)
     if task.controlled:
         corrected = yield from part_of(steer(output, plan, offset, corrected), 0.6, 0.65)
@@ -162,7 +162,7 @@ def _planting(context: Context, armature: Object, options: PlantingOptions, undo
     thinned = ()
     if task.is_thinned:
         corrected, *thinned = thin(task, plan, before, corrected)
-    locks = tell_locks(armature, output.target.curves, output.channels)
+    locks = tell_locks(armature, output.replaced, output.channels)
     strange = () if task.present else tell_strange(armature, output.spans, options.contacts)
     told = [*_tell(task), *locks, *output.told(), *strange]
     taken = _taken_along(output)
@@ -198,13 +198,13 @@ def _tell(task: Task) -> Iterator[str]:
         yield f"corrections {'fade in from' if before else 'fade out towards'} frame {frame}, within the action"
 
 
-def _plan(task: Task, clip: Clip, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
+def _plan(task: Task, before: Sample, sole: Sole | None, offset: Array | None, marks: Marks | None) -> Stages[Plan]:
     """Plan the sampled clip.
 
     `sole` are known soles; without them a clip of one frame takes the soles of the rest pose. `offset` (F, L, 3) is the
     way of the hip joints from the sampled ones by an earlier run. `marks` are edited contacts.
     """
-    clip = clip.having(skins=find_skins(task.armature, task.body.planned))
+    clip = before.clip.having(skins=find_skins(task.armature, task.body.planned, before.poses.placed[0]))
     sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
     ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
     settings = _settings(task, offset, marks)

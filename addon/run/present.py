@@ -58,7 +58,8 @@ class PresentPose(Output):
         if self.bounds[1] == self.bounds[0]:
             return None
         whole, limbs = range(self.bounds[0], self.bounds[1] + 1), self.task.body.planned
-        clip = finish(sampling(self.task.subject, whole)).clip.having(skins=find_skins(self.armature, limbs))
+        sample = finish(sampling(self.task.subject, whole))
+        clip = sample.clip.having(skins=find_skins(self.armature, limbs, sample.poses.placed[0]))
         if finish(find_motions(self.task.surfaces, whole)):
             depsgraph, near = self.context.evaluated_depsgraph_get(), self.options.direction == "NEAREST"
             ground = finish(making_ground(depsgraph, self.task.surfaces, clip.leg, whole, near))

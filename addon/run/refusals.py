@@ -146,12 +146,12 @@ def refuse_strips_below(armature: Object, source: Assignment, channels: Iterable
                 )
 
 
-def tell_locks(armature: Object, curves: Curves, channels: Sequence[Channel]) -> Iterator[str]:
+def tell_locks(armature: Object, replaced: Sequence[Curves], channels: Sequence[Channel]) -> Iterator[str]:
     """Sentences about locked or muted bones and F-curves that get keys nevertheless."""
     bones = {channel.bone: None for channel in channels if _is_locked(armature.pose.bones[channel.bone], channel.name)}
     if bones:
         yield f"locked channels were keyed on the bones: {listed(list(bones))}"
-    written = [(channel.bone, curves.of(channel.path)) for channel in channels]
+    written = [(channel.bone, curves.of(channel.path)) for channel in channels for curves in replaced]
     for name, is_so in (("locked", fcurves.is_locked), ("muted", fcurves.is_muted)):
         found = {bone: None for bone, own in written if any(map(is_so, own))}
         if found:

@@ -40,7 +40,8 @@ class Settings:
     strength   the share of the whole correction that is applied, from 0 to 1; or one share a frame (F,), so that
                corrections fade in and out
     marks      the contacts that users enforce and forbid (F, L, 2), and their places, see `ik2bone.contacts.spans`
-    asked      the limbs that are counted in notes for the user (L,), all by default
+    asked      the limbs that users asked for (L,), all by default: notes count these, and contacts of others do not
+               decide whether stored ones stand for 'ALWAYS'
     """
 
     contacts: str = "AUTO"
@@ -114,8 +115,10 @@ class Settings:
         """Whether limbs follow the surface on every frame: with contacts 'ALWAYS', also if these were stored, or if the
         number `frames` is 1.
         """
-        stored = self.contacts == "STORED" and self.marks is not None and self.marks.always
-        return self.contacts == "ALWAYS" or stored or frames == 1
+        if self.contacts == "STORED" and self.marks is not None:
+            marks = self.marks if self.asked is None else self.marks.choose(self.asked)
+            return marks.always or frames == 1
+        return self.contacts == "ALWAYS" or frames == 1
 
     def touching(self, clip: Clip) -> Mask:
         """Which limbs (L,) touch with one point; the others stand on soles."""
@@ -150,7 +153,7 @@ class Settings:
         """The same settings for some of the limbs (L,)."""
         if self.marks is None and self.asked is None:
             return self
-        asked = None if self.asked is None else self.asked[limbs]
+        asked = self.asked[limbs] if self.asked is not None and limbs.any() else None
         return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
     def counts(self, clip: Clip) -> Mask:

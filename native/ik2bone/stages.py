@@ -36,7 +36,7 @@ from .targets.toes import lay_toes, raise_toes
 
 # Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
 # those of how limbs are laid on the ground, BODY also those of how the body follows.
-GROUND = ("contacts", "marks", "direction", "use_slope", "max_slope")
+GROUND = ("contacts", "marks", "asked", "direction", "use_slope", "max_slope")
 BODY = (*GROUND, "use_hips", "max_drop", "gives_way")
 
 
@@ -68,7 +68,7 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
     floor, body, sole = settings.only(*GROUND), settings.only(*BODY), find_sole(case)
     held = keep(hold_limbs, clip, sole, ground, floor, moves)
     knees = keep(find_knees, clip)
-    notes = keep(_tell, clip, sole, held, knees, settings.only(*GROUND, "asked"), ground, own)
+    notes = keep(_tell, clip, sole, held, knees, floor, ground, own)
     room, early = keep(_find_room, clip, sole, held, settings.only(*GROUND, "gives_way"))
     hips = keep(_find_hips, clip, held, body, early, moves)
     given = None if offset is None else beyond(clip, offset, strength[:, None] * hips)

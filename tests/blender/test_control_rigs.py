@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from biped import RISE, SIDES
 from control_rig import HAND_MADE
-from planted import bone_curves, joints, outcome_of, plant, record_of, refused, stepped, stood, values_of
+from planted import between, bone_curves, joints, outcome_of, plant, record_of, refused, stepped, stood, values_of
 
 FRAMES = range(1, biped.LAST + 1)
 LEG = biped.THIGH + biped.SHIN
@@ -219,6 +219,16 @@ def test_a_layer_gives_the_same_poses_as_a_new_action(bpy, slope, kind):
         assert np.abs(joints(bpy, walker) - expected).max() < 1e-4 * LEG < np.abs(before - expected).max()
     bpy.ops.ik2bone.restore()
     np.testing.assert_array_equal(joints(bpy, walker), before)
+
+
+@pytest.mark.parametrize("given", [{}, {"bones": "foot.L"}, between(15, 44)], ids=["all", "one leg", "some frames"])
+@pytest.mark.parametrize("kind", ["pole ahead", "foot keyed under the shin"])
+def test_planting_twice_by_a_layer_is_planting_once(bpy, slope, kind, given):
+    walker, found = control_rig.make_ik_walker(bpy, **HAND_MADE[kind]), []
+    for _ in range(2):
+        plant(bpy, output="NLA_LAYER", **given)
+        found.append(fingerprint.of_action(nla_scene.layers_of(walker)[0].action)["curves"])
+    assert found[1] == found[0]
 
 
 @pytest.mark.parametrize("rides", [None, "CHILD_OF"])

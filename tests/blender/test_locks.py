@@ -76,6 +76,17 @@ def test_muted_curves_are_told_and_heard_in_the_planted_action_alone(bpy, walker
     refused(bpy, "the F-curve of .*shin.L is muted", output="IN_PLACE")
 
 
+def test_a_second_run_tells_the_same_of_locked_and_muted_curves(bpy, walker, slope):
+    curve_of(walker, "shin.L").lock = curve_of(walker, "shin.R").mute = True
+    plant(bpy)
+    once = record_of(walker)
+    plant(bpy)
+    assert record_of(walker) == once
+    curve_of(walker, "foot.L").lock = True
+    plant(bpy)
+    assert "locked F-curves were replaced on the bones: shin.L, foot.L" in told(walker)
+
+
 def test_a_muted_group_is_planted_as_blender_shows_it(bpy, walker, slope):
     source = walker.animation_data.action
     moved = heads(bpy, walker, FRAMES)

@@ -167,6 +167,27 @@ def test_a_strip_is_refused_only_where_it_shows_on_the_frames(bpy, walker, slope
         plant(bpy)
 
 
+@pytest.mark.parametrize(
+    ("slider", "keys", "shows"), [(0.0, (), False), (1.0, (0.0, 0.0), False), (0.0, (0.0, 1.0), True)]
+)
+def test_a_strip_is_refused_only_where_it_has_influence(bpy, walker, slope, slider, keys, shows):
+    own = walker.animation_data.action
+    strip, bag = walker.animation_data.nla_tracks.new().strips.new("Other", 1, own.copy()), fingerprint.bags_of(own)[0]
+    for curve in [curve for curve in bag.fcurves if curve.data_path == 'pose.bones["hips"].location']:
+        bag.fcurves.remove(curve)
+    strip.use_animated_influence = True
+    points = strip.fcurves.find("influence").keyframe_points
+    points.clear()
+    strip.influence = slider
+    for frame, value in zip((1, biped.LAST), keys, strict=False):
+        points.insert(frame, value)
+    if shows:
+        refused(bpy, walker, "NLA strip Other of Walker animates the location of bone hips")
+    else:
+        plant(bpy)
+    assert shows == (np.ptp(heads(bpy, walker, FRAMES, ["hips"])[:, 0, 1]) > 0.1)
+
+
 def test_strips_in_a_row_may_animate_what_the_planted_one_does_not_key(bpy, walker, slope):
     other, strip = walker.animation_data.action.copy(), push_down(walker)
     bag = fingerprint.bags_of(strip.action)[0]

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import moved
 import numpy as np
 import pytest
-from biped import SIDES, make_mesh
-from planted import plant, record_of
+from biped import SIDES, make_empty, make_mesh, make_slope
+from planted import joints, plant, record_of
 
 BOTTOM, HEEL, FRONT, BALL, TOP = -0.03, -0.07, 0.24, 0.14, 0.12
 
@@ -65,6 +66,35 @@ def test_the_pose_and_the_frame_do_not_matter(bpy, walker, slope) -> None:
     plant(bpy, surface="Slope")
     for foot in feet_of(walker):
         assert_booted(foot)
+
+
+@pytest.mark.parametrize(("booted", "rise"), [(False, 0.01), (True, 0.08)])
+def test_the_frame_of_the_scene_does_not_matter_to_a_walker_that_is_carried(bpy, walker, booted, rise) -> None:
+    make_slope(bpy, rise=0.1 if booted else 0.0)
+    for side in SIDES if booted else ():
+        boot(bpy, walker, side).parent = walker
+    walker.parent, found = make_empty(bpy, "Carrier"), []
+    moved.key(walker.parent, "location", [(0.0, 0.0, 0.0), (0.1 * booted, 0.2 * booted, rise)])
+    moved.key(walker.parent, "rotation_euler", [(0.0, 0.0, 0.0), (0.15 * booted, 0.1 * booted, 0.3)])
+    for frame in (1, 20, 45):
+        bpy.context.scene.frame_set(frame)
+        plant(bpy, surface="Slope")
+        found.append(joints(bpy, walker))
+    np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_boots_that_are_disabled_in_viewports_count_alike(bpy, walker, slope, keyed) -> None:
+    walker.location = slope.location = (0.0, 0.0, 0.4)
+    for side in SIDES:
+        mesh = boot(bpy, walker, side)
+        mesh.parent, mesh.hide_viewport = walker, True
+        if keyed:
+            mesh.keyframe_insert("hide_viewport", frame=1)
+    plant(bpy, surface="Slope")
+    for foot in feet_of(walker):
+        assert_booted(foot)
+    assert all(ob.hide_viewport for ob in bpy.data.objects if ob.name.startswith("Boot"))
 
 
 def test_modifiers_count(bpy, walker, slope) -> None:

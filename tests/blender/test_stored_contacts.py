@@ -241,6 +241,16 @@ def test_wishes_outlive_a_run_that_takes_no_notice_of_them(bpy, walker, slope):
     assert Span("foot.R", "ball", 1, 61) in spans
 
 
+@pytest.mark.parametrize("bones", ["foot.L", "foot.L, foot.R"])
+def test_stored_contacts_of_feet_that_always_stand_give_the_same_poses(bpy, walker, slope, bones):
+    for frame in FRAMES:
+        biped.move(walker.pose.bones["hips"], (0.0, 0.0, -0.1), frame)
+    plant(bpy, bones=bones, contacts="ALWAYS")
+    always = values_of(walker, FRAMES)
+    plant(bpy, bones=bones, contacts="STORED")
+    assert values_of(walker, FRAMES) == always
+
+
 def test_a_pose_is_planted_whatever_is_stored(bpy, walker, slope):
     assert bpy.ops.ik2bone.plant_feet(frame_range="CURRENT", contacts="STORED") == {"FINISHED"}
 
