@@ -163,9 +163,7 @@ def _plant(case: Case) -> Plan:
     )
     plan = _plant_round(later)
     first, second = settings.shares(clip.frames)[:2]
-    hips = plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0)
-    moved = np.broadcast_to(hips[:, None] if offset is None else offset[:1], clip.hip[:1].shape)
-    pose = replace(plan_pose(clip, plan, ground, settings, moved), hips_offset=hips)
+    pose = plan_pose(case, plan, plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0))
     return plan.led_by(pose).noting("calibration_pose")
 
 

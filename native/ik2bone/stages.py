@@ -25,7 +25,7 @@ from .limbs import solve_legs, weaken
 from .model import Plan
 from .notes import Note, counted
 from .reach import heel_room, own_reach, raise_heels_to_reach, tell_heels, toe_off_nears
-from .rotations import length_of, quaternion_from_vector
+from .rotations import length_of, level_part, quaternion_from_vector
 from .settings import Settings
 from .sole.measure import Sole, tell_doubts, with_own_floor
 from .targets.blend import Held, Targets
@@ -102,21 +102,28 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
     )
 
 
-def plan_pose(clip: Clip, later: Plan, ground: Ground, settings: Settings, offset: Array) -> Plan:
-    """The plan of the first frame before a `later` plan, without contacts, for hip joints that are moved already by an
-    `offset` (1, L, 3). Only feet that the ground lifts are moved.
+def plan_pose(case: Case, later: Plan, hips: Array) -> Plan:
+    """The plan of the first frame before a `later` plan, without contacts, for hips moved by `hips` (1, 3), or for hip
+    joints moved by an earlier plan. Only feet that the ground lifts are moved; if it lifts all, the hips rise along.
     """
+    clip, ground, settings = case.clip, case.ground, case.settings
     pose, knees, strength = clip.cut(slice(0, 1)), find_knees(clip), settings.shares(clip.frames)[:1]
-    along = Targets.of(pose).moved(offset)
-    following, _ = follow_ground(pose, later.sole, ground, settings)
-    lifted = ((following.ankle - along.ankle) @ clip.up > 0.0)[0] & ~settings.touching(clip)
-    targets = along.with_legs(lifted, following)
+    feet, moved = ~settings.touching(clip), np.broadcast_to(hips[:, None], pose.hip.shape)
+    if case.offset is not None:
+        moved = case.offset[:1]
+    following, _ = follow_ground(pose.moved(level_part(moved, clip.up)), later.sole, ground, settings)
+    lift = ((following.ankle - pose.ankle - moved) @ clip.up)[0]
+    if case.offset is None and case.moves_hips and (lift[feet] > 0.0).all() and feet.any():
+        rise = strength[:, None] * lift[feet].min() * clip.up
+        hips, moved = hips + rise, moved + rise
+    targets = Targets.of(pose).moved(moved).with_legs((lift > 0.0) & feet, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
-    turns, miss = solve_legs(pose, targets, offset, np.zeros((1, 3)), first, strength)
+    turns, miss = solve_legs(pose, targets, moved, np.zeros((1, 3)), first, strength)
     toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
     nowhere: dict[str, Any] = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
-    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, offset, strength)
-    return replace(later, rotations=rotations, targets=targets, miss=miss, strength=strength, **nowhere)
+    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, moved, strength)
+    planned = {"rotations": rotations, "hips_offset": hips, "targets": targets, "miss": miss, "strength": strength}
+    return replace(later, **planned, **nowhere)
 
 
 def find_sole(case: Case) -> Sole:

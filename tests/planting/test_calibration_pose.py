@@ -62,6 +62,18 @@ def test_calibration_pose_keeps_its_shape_over_a_pit() -> None:
     assert figures(spread, planted(spread, plan), plan, pit)["after"]["short"] == 0.0
 
 
+def test_hips_of_a_calibration_pose_rise_with_the_ground_that_lifts_both_feet() -> None:
+    spread = spread_on_its_first_frame(make_walk().clip)
+    block = height_field(lambda _x, y: np.where(y > 0.25, 0.3, -0.1))
+    plan = plant(spread, block)
+    # The soles of the two feet differ a little in height.
+    assert np.abs(plan.rotations[0] - [1.0, 0.0, 0.0, 0.0]).max() < 0.005
+    assert plan.hips_offset[0, 2] == pytest.approx(0.3, abs=0.01) and plan.hips_offset[1, 2] < -0.05
+    # Hips that an earlier run has moved there stay there.
+    again = plant(spread, block, offset=np.repeat(plan.hips_offset[:, None], 2, axis=1))
+    assert again.rotations == pytest.approx(plan.rotations, abs=1e-9)
+
+
 def test_calibration_pose_is_not_told_of_a_part_without_it() -> None:
     plan = plant(spread_on_its_first_frame(make_walk().clip), HILLS)
     assert [note.code for note in plan.cut(slice(0, 9)).notes].count("calibration_pose") == 1
