@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from . import checks
 from .arrays import Array, Indices, Mask
+from .curves import quantile
 from .joints import aggregate_legs, ball_by_proportion, bones, tip_by_proportion
 from .rotations import length_of
 from .sole.skin import Skin
@@ -228,6 +229,16 @@ class Clip:
         cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
+    def stretch_at(self, bend: Array | float) -> Array:
+        """The distances (F, L) of end joints from root joints, if the angles between bones were `bend` (F, L)."""
+        upper, lower = self.lengths
+        return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
+
+    @cached_property
+    def straightest(self) -> Array:
+        """The distances (F, L) at which limbs are as straight as the straightest of the frame."""
+        return self.stretch_at(self.bend.min(axis=1, keepdims=True))
+
     @cached_property
     def rebend(self) -> Array:
         """Angles (F, L) that have only the positive second differences of `bend`, from less bend to more."""
@@ -237,12 +248,9 @@ class Clip:
 
     @cached_property
     def leg(self) -> float:
-        """The leg length, to which tolerances are relative: the median reach of all legs; of all arms if there are no
-        legs.
-        """
-        ranked = np.sort(self.reach if self.is_hand.all() else self.reach[:, ~self.is_hand], axis=None)
-        # `numpy.median` takes three times as long.
-        return float(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1].mean())
+        """The leg length, to which tolerances are relative: the median reach of legs, or of arms without legs."""
+        legs = self.is_hand.all() | ~self.is_hand
+        return float(quantile(self.reach[:, legs].ravel(), 0.5))
 
     @cached_property
     def foot_units(self) -> Array:

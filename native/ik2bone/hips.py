@@ -8,7 +8,7 @@ import numpy as np
 from .arrays import Array, Mask
 from .clip import Clip
 from .curves import between, odd_window, smooth_between, smooth_cover, smooth_path
-from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach, straightest
+from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach
 from .reach import height_and_level, own_reach, pitched
 from .rotations import dot, einsum, length_of, level_part
 from .settings import DEEPEST
@@ -103,7 +103,7 @@ def _wished(clip: Clip, ankle: Array, rise: Array) -> Array:
     over, aside = height_and_level(clip, ankle)
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
     side = np.sign((clip.hip - clip.ankle) @ clip.up)
-    straight = (over + side * np.sqrt(np.maximum(straightest(clip) ** 2 - aside, 0.0))).min(axis=1)
+    straight = (over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0))).min(axis=1)
     moved = length_of(ankle - clip.ankle - rise[:, None, None] * clip.up)
     return np.maximum(rise, np.minimum(straight, rise + GAIN * moved.max(axis=1)))
 
@@ -154,7 +154,7 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     along = np.where(standing[..., None], lines[0] / np.maximum(lengths[0], 1e-300)[..., None], 0.0)
     # A heel that rises may give its leg any length between these two.
     shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
-    longer = np.maximum(shortest - np.maximum(own, straightest(clip)), 0.0) + np.minimum(longest - own, 0.0)
+    longer = np.maximum(shortest - np.maximum(own, clip.straightest), 0.0) + np.minimum(longest - own, 0.0)
     price, level, known = PRICE**2 * standing.sum(axis=1), np.eye(3) - upright, standing.any(axis=1)
     weight = einsum("fli,flj->fij", along, along) + price[:, None, None] * level + upright
     weight[~known] = np.eye(3)

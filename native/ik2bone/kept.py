@@ -41,7 +41,7 @@ class Kept:
         if not last or not all(a is b or (isinstance(a, tuple) and a == b) for a, b in zip(last, now, strict=True)):
             before, result = result, stage(*inputs)
             # An equal array stays the same object, so that stages that depend on it are not computed again.
-            if isinstance(result, np.ndarray) and values_of(result) == values_of(before):
+            if isinstance(before, np.ndarray) and values_of(result) == values_of(before):
                 result = before
             self.results[stage.__name__] = now, result
         return cast(Result, result)

@@ -80,20 +80,9 @@ def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
     return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]
 
 
-def _distance(clip: Clip, bend: Array | float) -> Array:
-    """Distance (F, L) from hip to ankle of legs with knees bent by the angles `bend` (F, L)."""
-    upper, lower = clip.lengths
-    return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
-
-
 def shortest(clip: Clip) -> Array:
     """The least distance (F, L) from hip to ankle: that of a fully folded leg, or the clip's own where that is less."""
-    return np.minimum(_distance(clip, FOLDED), clip.stretch)
-
-
-def straightest(clip: Clip) -> Array:
-    """Distance (F, L) from hip to ankle at which legs are as straight as the straightest of the frame in the clip."""
-    return _distance(clip, clip.bend.min(axis=1, keepdims=True))
+    return np.minimum(clip.stretch_at(FOLDED), clip.stretch)
 
 
 def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array) -> Array:
@@ -110,7 +99,7 @@ def draw_swings(clip: Clip, ankle: Array, hip: Array, swings: Mask, reach: Array
     added = _eased(clip, bend, SUDDEN_IN_PLACE, swings) ** EASED_POWER - source
     eased = smooth_between(added, clip.fps, SLOW, added, np.where(swings, np.inf, added))
     bend = np.maximum(source + eased, 0.0) ** (1.0 / EASED_POWER)
-    share = np.where(swings, _distance(clip, bend) / distance - 1.0, 0.0)
+    share = np.where(swings, clip.stretch_at(bend) / distance - 1.0, 0.0)
     return share[..., None] * line
 
 
@@ -121,7 +110,7 @@ def eased_reach(clip: Clip, line: Array, reach: Array, sudden: Array | float = S
     the difference. Knees may turn more suddenly than in the clip by `sudden` (L,) rad/s^2.
     """
     bend = clip.bend_at(np.minimum(length_of(line), reach))
-    return np.minimum(_distance(clip, _eased(clip, bend, sudden)), reach)
+    return np.minimum(clip.stretch_at(_eased(clip, bend, sudden)), reach)
 
 
 def _eased(clip: Clip, bend: Array, sudden: Array | float, moves: Mask | None = None) -> Array:

@@ -177,7 +177,7 @@ def _plant_round(case: Case) -> Plan:
     loop = case.keep(frames_of_loop, clip) if not may_move(case.ground) else None
     if loop is None:
         return plan_stages(case)
-    (frames, own), inner = loop, case.keep(Kept.of, clip)
+    (frames, own), inner = loop, case.keep(Kept, (clip,), None)
     closed = replace(settings, marks=settings.marks and settings.marks.closed()).cut(frames)
     longer = Case(inner, inner(Clip.cut, clip, frames), case.ground, closed, find_sole(case), None)
     if offset is not None:

@@ -64,7 +64,11 @@ def median_point(points: Array) -> Array:
 
 def turn_vectors(motion: Array, vectors: Array) -> Array:
     """Vectors (..., 3) turned by a motion (4, 4) or (..., 4, 4)."""
-    return np.asarray(einsum("...ij,...j->...i", motion[..., :3, :3], vectors))
+    axes = motion[..., :3, :3]
+    if vectors.ndim < axes.ndim - 1:
+        # `einsum` takes two to five times as long for vectors that it has to repeat.
+        vectors = vectors + np.zeros(axes.shape[:-1])
+    return np.asarray(einsum("...ij,...j->...i", axes, vectors))
 
 
 def move_points(motion: Array, points: Array) -> Array:

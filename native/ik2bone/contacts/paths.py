@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..curves import halved, odd_window, quantile, smoothed, velocity
-from ..rotations import length_of
+from ..rotations import einsum, length_of
 from .stance import STEP
 
 # A part is slow from the moment its speed falls below the first limit for as long as it stays below the second (leg
@@ -89,7 +89,7 @@ class Feet:
     def travel(self) -> Array:
         """Velocity (F, 3) of the middle of all feet, without their swings, which average out over a stride."""
         window = min(odd_window(2 * STEP, self.fps), 2 * self.frames - 1)
-        return velocity(smoothed(self.paths.mean(axis=(1, 2)), window), self.fps)
+        return velocity(smoothed(einsum("flpi->fi", self.paths), window), self.fps) / (2 * self.paths.shape[1])
 
     def reversed(self) -> Feet:
         """The same feet seen backwards in time."""

@@ -153,7 +153,9 @@ class Surfaces:
             levels: Any = met[0]
             if len(met) > 1:  # column by column, because numpy copies whole records slowly
                 levels = {name: np.concatenate([each[name] for each in met]) for name in levels.dtype.names}
-            best = self._choose(levels, np.repeat(near, list(map(len, met))), points, down, frames)
+            best: Any = slice(None)
+            if np.bincount(levels["row"], minlength=1).max() > 1:
+                best = self._choose(levels, np.repeat(near, list(map(len, met))), points, down, frames)
             line = levels["row"][best]
             depth[line], normals[line], found[line] = levels["distance"][best], levels["normal"][best], True
         return points + depth[:, None] * down, normals, found
@@ -185,12 +187,10 @@ class Surfaces:
         meets = (middle + half >= aside.min(axis=0)) & (middle - half <= aside.max(axis=0))
         return np.flatnonzero(meets.all(axis=1)).tolist()
 
-    def _choose(self, levels: Any, surface: Indices, points: Array, down: Array, frames: Indices) -> Indices | slice:
+    def _choose(self, levels: Any, surface: Indices, points: Array, down: Array, frames: Indices) -> Indices:
         """The rows of the cheapest of the `levels` at which each line meets a surface, from columns of records of
         `crossed` and the numbers of their surfaces.
         """
-        if np.bincount(levels["row"], minlength=1).max() <= 1:
-            return slice(None)
         order = np.lexsort((levels["distance"], levels["row"]))
         line, depth, looks_up = (levels[name][order] for name in ("row", "distance", "against"))
         surface = surface[order]

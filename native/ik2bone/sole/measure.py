@@ -116,23 +116,18 @@ def _unscaled(clip: Clip) -> Clip:
     """The clip with the own scales of feet and toes taken from the bones and applied to the skins. `scale` stays."""
     if (clip.scale[:, :, 2:] == 1.0).all():
         return clip
-    foot, toe, scales = clip.foot.copy(), clip.toe.copy(), _own_scales(clip)
+    foot, toe, scales = clip.foot.copy(), clip.toe.copy(), clip.scale[:, :, 2:].mean(axis=0)
     foot[..., :3, :3] /= clip.scale[:, :, 2, None]
     toe[..., :3, :3] /= clip.scale[:, :, 3, None]
     skins = clip.skins and tuple(skin.scaled(*own) for skin, own in zip(clip.skins, scales, strict=True))
     return clip.having(foot=foot, toe=toe, skins=skins)
 
 
-def _own_scales(clip: Clip) -> Array:
-    """The own scales (L, 2, 3) of feet and toes."""
-    return np.asarray(clip.scale[:, :, 2:].mean(axis=0))
-
-
 def _sole_of(clip: Clip, feet: Sequence[FlatFoot], source: tuple[str, ...]) -> Sole:
     """The soles of feet as they lie flat, without the floor. Lengths are in scene units, all else in the spaces of
     bones with their own scales.
     """
-    (own, toe), sizes = _own_scales(clip).swapaxes(0, 1), clip.foot_units
+    (own, toe), sizes = clip.scale[:, :, 2:].mean(axis=0).swapaxes(0, 1), clip.foot_units
     heel, ball, tip = np.array([[foot.under(at) for at in (foot.heel, 0.0, foot.tip)] for foot in feet]).swapaxes(0, 1)
     forward, up, joint, into_toe = (
         np.array([getattr(foot, name) for foot in feet]) for name in ("forward", "up", "joint", "into_toe")

@@ -12,7 +12,7 @@ from ..contacts.stance import ROLL
 from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import einsum, length_of, matrix_from_vector, shortest_turns, unit
+from ..rotations import length_of, matrix_from_vector, shortest_turns, turn_vectors, unit
 from ..settings import Settings
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
@@ -46,7 +46,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, settings.least)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
     rise = np.where(found, (hits - below) @ clip.up + height, 0.0)
-    soles_up, low = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up), near > 0.5
+    soles_up, low = turn_vectors(clip.foot, sole.up), near > 0.5
     tilts = settings.use_slope * (1.0 - lie_along(soles_up[low], normals[low], clip.up, keep))
     normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
@@ -81,7 +81,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     rise = np.where(found, (hits - below) @ clip.up, 0.0)
     height = hann_average(hits @ clip.up, window)
     ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
-    present = einsum("flij,lj->fli", clip.foot[..., :3, :3], sole.up)
+    present = turn_vectors(clip.foot, sole.up)
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)

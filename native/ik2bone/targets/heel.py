@@ -78,14 +78,14 @@ def held_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, grou
     """The contacts (F, L, 2) without the frames on which a heel moves from its place or hangs over the ground."""
     path = targets.placed(move_points(clip.foot, sole.heel) - clip.ball)
     depth = targets.depths(path[:, :, None], contacts[..., 0], ground, clip.up)[..., 0]
-    held = resting_contacts(clip, sole, targets, contacts)
+    held = resting_contacts(clip, path, targets, contacts)
     held[..., 0] &= ~(np.isfinite(depth) & (depth < -HANGS * clip.leg))
     return held
 
 
-def resting_contacts(clip: Clip, sole: Sole, targets: Targets, contacts: Mask) -> Mask:
-    """The contacts (F, L, 2) without the frames on which a heel moves from its place, because the foot rolls."""
-    path, held = targets.placed(move_points(clip.foot, sole.heel) - clip.ball), contacts.copy()
+def resting_contacts(clip: Clip, path: Array, targets: Targets, contacts: Mask) -> Mask:
+    """The contacts (F, L, 2) without the frames on which a heel, on a `path` (F, L, 3), moves from its place."""
+    held = contacts.copy()
     for leg, start, end in column_runs(contacts[..., 0]):
         places = unridden(targets.anchor_at(leg, start), slice(start, end), path[start:end, leg])
         # The heel's place is where it stands without the ball, if it ever does.

@@ -53,7 +53,7 @@ def locked_targets(
     contacts, anchors = find_anchors(clip, sole, heel, feet, ground, settings, rides)
     hold = hold_feet(clip, heel, contacts, places_of(anchors), feet.firm, feet.added.any(axis=-1), sole.ball_height)
     targets = blend_targets(clip, hold, anchors, rides)
-    resting = resting_contacts(clip, sole, targets, contacts)
+    resting = resting_contacts(clip, targets.placed(heel - clip.ball), targets, contacts)
     if settings.use_slope:
         targets = raise_heels(clip, sole, targets, contacts, settings.enforced(contacts), ground)
     else:
