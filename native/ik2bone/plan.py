@@ -13,7 +13,7 @@ from . import checks
 from .arrays import Array, Mask
 from .clip import Clip
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
-from .ground.given import as_ground
+from .ground.given import as_ground, check_frames
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept
@@ -74,6 +74,7 @@ def plant(
     keep = _keep(clip, ground, sole, offset, previous)
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
+    check_frames(ground, own, settings.way_up(own))
     # Held poses would not ride a support that moves.
     starts = None if may_move(ground) else keep(find_pose_starts, own)
     case = Case(keep, own, ground, settings, sole, offset)
