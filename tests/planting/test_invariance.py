@@ -120,6 +120,15 @@ def test_rounding_does_not_choose_which_of_two_feet_goes_which_way(seed) -> None
     assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_choose_which_of_two_feet_goes_farther(seed) -> None:
+    # A hurried walk up a steep slope, on which each foot may make up for the climb instead of the next.
+    clip = make_walk(seconds=6.0, fps=30.0).clip.having(fps=54.0)
+    ground = height_field(lambda x, y: 0.72 * x + 0.226 * y)
+    rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
+    assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_rounding_does_not_tell_that_a_walk_along_a_contour_keeps_to_the_slope(seed) -> None:
     """On a tightrope: the ground is as high under all stances, and all feet are as high over it."""
