@@ -2,13 +2,33 @@
  *
  * The nearest points of a mesh.
  */
+#include <float.h>
+
 #include "tree.h"
 
-/* The point of a query, and the nearest point of the mesh found so far; distances are squared. */
+/* Distances count as equal if they differ by less than this share of the coordinates: a point on an
+ * edge is computed anew for each triangle there, with a few roundings. */
+#define EQUALLY (16.0 * DBL_EPSILON)
+
+/* The point of a query, and the nearest point of the mesh found so far; distances are squared.
+ * Distances up to `slack` from the best one count as equal to it, the largest of them is `reach`.
+ */
 typedef struct {
-    double at[3];
+    double at[3], slack, reach;
     tree_hit best;
 } nearest_place;
+
+/* Whether a place replaces the best one. Of equally near places, the one on the first triangle is
+ * the best, and of those on one triangle the nearest. */
+static inline bool
+is_nearer(const nearest_place *self, double square, const tree_triangle *triangle)
+{
+    const tree_hit *best = &self->best;
+    if (fabs(square - best->far) <= self->slack && best->triangle != triangle) {
+        return triangle->index < best->triangle->index;
+    }
+    return square < best->far;
+}
 
 static inline void
 offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
@@ -16,8 +36,11 @@ offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
     double off[3];
     d3_sub(point, self->at, off);
     double square = d3_dot(off, off);
-    if (is_next(&self->best, square, triangle)) {
-        self->best.far = square;
+    if (is_nearer(self, square, triangle)) {
+        double apart = EQUALLY * larger(d3_largest(self->at), d3_largest(point));
+        self->best.far = smaller(self->best.far, square);
+        self->slack = apart * (2.0 * sqrt(self->best.far) + apart);
+        self->reach = self->best.far + self->slack;
         self->best.triangle = triangle;
         d3_copy(point, self->best.point);
     }
@@ -110,10 +133,10 @@ ik2b_mesh_nearest(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *
         return;
     }
     do {
-        nearest_place self = {.best = {.far = INFINITY}};
+        nearest_place self = {.reach = INFINITY, .best = {.far = INFINITY}};
         load_row(point, point->data, 3, self.at);
         if (d3_finite(self.at)) {
-            search_tree(call->mesh, &self, &self.best.far, square_to_box, see_triangle);
+            search_tree(call->mesh, &self, &self.reach, square_to_box, see_triangle);
         }
         store_hit(&args[IK2B_NEAREST_OUT_POINT], &self.best);
     } while (ik2b_walk_next(&walk));

@@ -10,7 +10,7 @@ from .clip import Clip
 from .curves import between, odd_window, smooth_between, smooth_cover, smooth_path
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach
 from .reach import height_and_level, own_reach, pitched
-from .rotations import dot, einsum, length_of, level_part
+from .rotations import dot, einsum, length_of, level_part, unit
 from .settings import DEEPEST
 from .targets.blend import Targets
 
@@ -154,7 +154,8 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     along = np.where(standing[..., None], lines[0] / np.maximum(lengths[0], 1e-300)[..., None], 0.0)
     # A heel that rises may give its leg any length between these two.
     shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
-    longer = np.maximum(shortest - np.maximum(own, clip.straightest), 0.0) + np.minimum(longest - own, 0.0)
+    longer = np.minimum(np.maximum(shortest - np.maximum(own, clip.straightest), 0.0), own)
+    longer += np.minimum(longest - own, 0.0)
     price, level, known = PRICE**2 * standing.sum(axis=1), np.eye(3) - upright, standing.any(axis=1)
     weight = einsum("fli,flj->fij", along, along) + price[:, None, None] * level + upright
     weight[~known] = np.eye(3)
@@ -178,7 +179,7 @@ def _planes(clip: Clip, ankles: Array, reaching: Mask, bound: Array, level: Arra
     over, aside = height_and_level(clip, ankles)
     highs = over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
     ankle, high = np.where((highs[0] < highs[1])[..., None], ankles[1], ankles[0]), highs.max(axis=0)
-    normals = (clip.hip + high[..., None] * clip.up - ankle) / reach[..., None]
+    normals = unit(clip.hip + high[..., None] * clip.up - ankle)
     high = np.maximum(high, bound[:, None])
     limits = np.where(reaching, dot(normals, level[:, None] + high[..., None] * clip.up), np.inf)
     return np.concatenate([normals, limits[..., None]], axis=-1), np.where(reaching, high, np.inf).min(axis=1)

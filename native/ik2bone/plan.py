@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from . import checks
-from .arrays import Array, Mask
+from .arrays import Array, Indices, Mask
 from .clip import Clip
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
-from .ground.given import as_ground
+from .ground.given import as_ground, check_frames
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept
@@ -74,6 +74,7 @@ def plant(
     keep = _keep(clip, ground, sole, offset, previous)
     own, asked, sole, offset = keep.given
     ground = keep(as_ground, asked, own)
+    check_frames(ground, own, settings.way_up(own))
     # Held poses would not ride a support that moves.
     starts = None if may_move(ground) else keep(find_pose_starts, own)
     case = Case(keep, own, ground, settings, sole, offset)
@@ -84,10 +85,17 @@ def plant(
         held = replace(settings, marks=marks, strength=settings.shares(own.frames)[starts])
         flow = keep(flowing, own, starts)
         plan = _plant_where_made(replace(case, clip=flow, settings=held))
-        plan = plan.held(starts, planted_rows(flow))
+        plan = plan.held(starts, _planted_rows(flow))
     notes = [*plan.notes, *_tell_places(own, settings), *keep(tell_partly, own, ground, settings.way_up(own))]
     notes += tell_short(plan.miss * settings.counts(clip), clip.is_hand, clip.leg)
     return replace(plan, clip=own, ground=ground, kept=keep, notes=tuple(notes))
+
+
+def _planted_rows(flow: Clip) -> Indices:
+    """As `planted_rows`. A calibration pose is no part of a loop that follows it."""
+    if not starts_in_calibration_pose(flow):
+        return planted_rows(flow)
+    return np.append(0, planted_rows(flow.cut(LATER)) + 1)
 
 
 def _tell_places(clip: Clip, settings: Settings) -> list[Note]:

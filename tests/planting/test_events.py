@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ik2bone.contacts.detect import find_contacts
-from ik2bone.contacts.events import chances_of
+from ik2bone.contacts.events import chances_of, held_while_still
+from ik2bone.contacts.paths import observe
 from ik2bone.contacts.stance import stances
 
 FRAMES = 40
@@ -72,3 +73,14 @@ def test_foot_that_slaps_down_stands_from_its_gentle_heel_strike_on(fps) -> None
     """Jogs on force plates: contacts began at the slap of the ball, 30 ms late, as heels brake below the limit."""
     (stance,) = stances(find_contacts(*jogging(fps), fps=fps, leg=1.0))
     assert stance.start / fps == pytest.approx(0.5, abs=0.0201)
+
+
+@pytest.mark.parametrize("rounding", [-1e-16, 0.0, 1e-16])
+def test_a_part_that_comes_back_to_its_place_rests_until_then_whatever_rounding_says(rounding) -> None:
+    # It comes down until frame 8, lies a little lower on frame 9, and rests from frame 10 on.
+    heights = np.concatenate([0.01 * np.arange(8.0, 0.0, -1.0), [rounding, -2.1e-5], np.zeros(30)])
+    paths = np.zeros((len(heights), 1, 2, 3))
+    paths[..., 2] = heights[:, None, None]
+    slow = np.broadcast_to(np.arange(len(heights)) >= 5, (1, 2, len(heights))).transpose(2, 0, 1)
+    held = held_while_still(observe(paths, 120.0, np.array([0.0, 0.0, 1.0])), slow)
+    assert held[8:].all() and not held[:8].any()

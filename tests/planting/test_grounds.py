@@ -10,6 +10,7 @@ import ik2bone
 import numpy as np
 import pytest
 from ik2bone import Clip, NoGround, Settings, plant
+from ik2bone.ground.query import Support
 from ik2bone.ground.surfaces import Surface, Surfaces
 from short_walk import LEG, WALK, from_points, hills
 from walk import HILLS
@@ -148,6 +149,34 @@ def test_a_height_function_needs_up_to_be_z() -> None:
         plant(clip, hills)
     with pytest.raises(ValueError, match="tells no nearest points"):
         plant(WALK, hills, Settings(direction="NEAREST"))
+
+
+class Lift:
+    """A floor of a user's own that rises by 1 mm a frame, over some frames."""
+
+    def __init__(self, frames: int, told: int) -> None:
+        self.motion, self.told = np.tile(np.eye(4), (frames, 1, 1)), told
+        self.motion[:, 2, 3] = 0.001 * np.arange(frames)
+
+    def ask(self, points, down, frames):
+        hits = np.column_stack([points[:, :2], self.motion[frames, 2, 3]])
+        return hits, np.tile([0.0, 0.0, 1.0], (len(points), 1)), np.ones(len(points), bool)
+
+    def support(self, point, frame):
+        return Support("Lift", self.motion[: self.told])
+
+    def cut(self, frames):
+        raise NotImplementedError
+
+
+def test_grounds_of_users_that_know_fewer_frames_than_the_clip_has_are_refused() -> None:
+    assert plant(WALK, Lift(WALK.frames, WALK.frames)).miss.max() < 1e-6
+    with pytest.raises(
+        ValueError, match=f"ground: expected answers on {WALK.frames} frames, as the clip has, got none"
+    ):
+        plant(WALK, Lift(WALK.frames - 1, WALK.frames - 1))
+    with pytest.raises(ValueError, match=f"over {WALK.frames} frames, as the clip has, got {WALK.frames - 1}"):
+        plant(WALK, Lift(WALK.frames, WALK.frames - 1))
 
 
 def test_surfaces_whose_motion_ends_before_the_clip_are_refused() -> None:

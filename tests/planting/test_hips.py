@@ -205,6 +205,17 @@ def test_hips_come_down_no_farther_than_they_may() -> None:
         assert under.max() == pytest.approx(drop * CLIP.leg, abs=1e-4)
 
 
+@pytest.mark.parametrize("high", [1e4, -1e4, 1e6, -1e6])
+def test_cliff_of_any_height_has_a_plan(high) -> None:
+    plan = plant(CLIP, height_field(lambda x, y: np.where(x > 1.0, high, 0.0)), Settings(contacts="ALWAYS"))
+    assert np.abs(plan.hips_offset).max() < 2.0 * abs(high)
+
+
+def test_feet_out_of_reach_draw_the_hips_aside_by_less_than_a_leg() -> None:
+    plan = plant(CLIP, height_field(lambda x, y: np.where(x > 1.0, 10.0, 0.0)), Settings(contacts="ALWAYS"))
+    assert np.abs(plan.hips_offset[:, :2]).max() < CLIP.leg
+
+
 def test_legs_reach_shortly_before_a_figure_lands() -> None:
     # In the air both feet are drawn down by the ground, lower than where they land.
     lands, low = np.arange(CLIP.frames) >= 60, np.where(np.arange(CLIP.frames) < 60, -0.2, -0.05)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gaits import make_gait, on_treadmill
-from ik2bone import Clip, find_contacts, plant
+from ik2bone import Clip, Mesh, Settings, find_contacts, plant
 from ik2bone.rotations import median_point
 from walk import FLAT, HILLS, height_field, make_keyed_walk, make_walk, overstretched
 
@@ -69,6 +69,20 @@ def test_a_plan_of_a_noisy_clip_does_not_depend_on_the_heading(seed) -> None:
         assert other.hips_offset @ turn == pytest.approx(plan.hips_offset, abs=1e-6)
 
 
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+def test_a_plan_on_the_nearest_surface_does_not_depend_on_the_heading(contacts) -> None:
+    x, y = np.meshgrid(np.arange(-1.0, 4.0, 0.1), np.arange(-1.0, 1.0, 0.1))
+    vertices = np.stack([x, y, 0.1 * np.sin(3.0 * x) + 0.05 * np.cos(5.0 * y)], axis=-1).reshape(-1, 3)
+    first = (x.shape[1] * np.arange(len(x) - 1)[:, None] + np.arange(x.shape[1] - 1)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, 1, x.shape[1] + 1], first + [0, x.shape[1] + 1, x.shape[1]]])
+    clip, settings = noisy(0), Settings(direction="NEAREST", contacts=contacts)
+    plan = plant(clip, Mesh(vertices, triangles), settings)
+    for turn in map(about_up, ANGLES):
+        other = plant(turned(clip, turn), Mesh(vertices @ turn.T, triangles), settings)
+        assert (other.contacts == plan.contacts).all()
+        assert other.rotations == pytest.approx(plan.rotations, abs=1e-5)
+
+
 @pytest.mark.parametrize("straight", [False, True])
 def test_a_mirrored_clip_is_planted_as_the_mirror_image(straight) -> None:
     clip, mirror = make_walk(seconds=3.0).clip, np.diag([1.0, -1.0, 1.0])
@@ -102,6 +116,15 @@ def test_rounding_does_not_choose_which_of_two_feet_goes_which_way(seed) -> None
     # Bars across the way, on which one foot may go aside and the other back, or the other way round: by 0.06 leg.
     ground = height_field(lambda x, y: 0.12 * (np.floor((np.cos(0.9) * x + np.sin(0.9) * y + 0.2) / 0.45) % 2))
     clip = make_walk(seconds=3.0, fps=30.0, slide=0.05).clip
+    rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
+    assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rounding_does_not_choose_which_of_two_feet_goes_farther(seed) -> None:
+    # A hurried walk up a steep slope, on which each foot may make up for the climb instead of the next.
+    clip = make_walk(seconds=6.0, fps=30.0).clip.having(fps=54.0)
+    ground = height_field(lambda x, y: 0.72 * x + 0.226 * y)
     rounded = clip.moved(np.random.default_rng(seed).normal(0.0, 1e-9, (clip.frames, 3)))
     assert anchors_of(rounded, ground) == pytest.approx(anchors_of(clip, ground), abs=1e-6)
 

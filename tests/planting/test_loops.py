@@ -14,6 +14,7 @@ from ik2bone.held import find_pose_starts
 from ik2bone.loops import frames_of_loop
 from ik2bone.plan import Settings, plant
 from test_again import values
+from test_calibration_pose import spread_on_its_first_frame
 from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted
 
 FPS = 30.0
@@ -126,6 +127,14 @@ def test_a_loop_on_twos_that_ends_in_a_still_stays_one(ground, still) -> None:
     after = planted(clip, plant(clip, ground))
     assert seam(clip, after) < 0.002
     assert np.abs(np.diff(after.ankle[-still:], axis=0)).max() < 1e-9
+
+
+def test_a_loop_on_twos_stays_one_after_a_calibration_pose() -> None:
+    clip = TWOS.cut(np.append(np.arange(ROUND), np.zeros(6, int)))
+    spread = spread_on_its_first_frame(clip.cut(np.append(0, np.arange(clip.frames))))
+    alone, led = plant(clip, HILLS), plant(spread, HILLS)
+    assert any(note.code == "calibration_pose" for note in led.notes)
+    assert led.rotations[1:] == pytest.approx(alone.rotations, abs=1e-12)
 
 
 def test_the_last_pose_of_a_loop_takes_its_strength_from_its_first_frame() -> None:

@@ -225,6 +225,22 @@ def test_the_nearest_point_is_nearer_than_that_of_any_other_triangle(scale, shap
     np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+def test_of_triangles_at_the_nearest_edge_the_first_is_returned_however_the_mesh_is_turned(offset):
+    rng = np.random.default_rng(8)
+    x, y = np.meshgrid(np.arange(12.0), np.arange(12.0))
+    vertices = np.stack([x, y, np.sin(2.0 * x) + np.cos(3.0 * y)], axis=-1).reshape(-1, 3) + offset
+    first = (12 * np.arange(11)[:, None] + np.arange(11)).reshape(-1, 1)
+    triangles = np.concatenate([first + [0, 1, 13], first + [0, 13, 12]])
+    points = rng.uniform([1, 1, -3], [10, 10, 3], (2000, 3)) + offset
+    each = nearest_of_all(vertices[triangles], points)
+    least = (each < each.min(axis=1, keepdims=True) + 1e-9).argmax(axis=1)
+    np.testing.assert_array_equal(Mesh(vertices, triangles).nearest(points).triangle, least)
+    for _ in range(3):
+        turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        np.testing.assert_array_equal(Mesh(vertices @ turn, triangles).nearest(points @ turn).triangle, least)
+
+
 def test_triangles_without_area_are_never_met_nor_nearest():
     rng = np.random.default_rng(6)
     start, way = rng.uniform(-1, 1, (50, 1, 3)), rng.standard_normal((50, 1, 3))

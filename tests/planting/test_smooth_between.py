@@ -70,6 +70,13 @@ def test_a_cliff_has_an_optimum_at_high_frame_rates(count, slow) -> None:
     assert (curve >= floor - 1e-7).all() and (curve < 10.0).all()
 
 
+@pytest.mark.parametrize("slow", [100.0, 1e4, 1e6])
+def test_a_cliff_has_an_optimum_however_slowly_curves_change(slow) -> None:
+    floor = np.where(np.arange(300) < 100, 0.0, 1.0)
+    curve = smooth_between(np.zeros(300), 60.0, slow, floor)
+    assert (curve >= floor - 1e-7).all() and (curve < 2.0).all()
+
+
 def test_curve_does_not_depend_on_the_frame_rate() -> None:
     def dip(fps):
         time = np.arange(round(4 * fps)) / fps

@@ -51,8 +51,9 @@ class Search:
         shifts = length[..., None] * self.ways[free[:, None], number]
         under = self.site.ask(free, prints.points[free][:, None] + shifts[:, :, None])
         # Each way costs a little more than the one before, so that rounding does not choose among equal ones. For later
-        # feet the addition is up to twice as large: else two feet might exchange their ways at the same cost.
-        later = ROUNDING * number * (1.0 + free / len(self.moves))[:, None]
+        # feet the addition is up to twice as large, and grows with the length: else two feet might exchange their ways,
+        # or parts of these, at the same cost.
+        later = ROUNDING * (number + length) * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
         # No place is worse than one down in the gap that the sole spans. Ground that is lower only by its own slope is

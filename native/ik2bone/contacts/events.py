@@ -82,7 +82,9 @@ def _rest(path: Array, heights: Array) -> int:
         if seen >= len(path):
             return len(path)
         seen *= 2
-    creeps = heights - heights[0] <= 0.5 * away[: len(heights)]
+    # A part that comes back to its place, as held poses do, lies as high there but for rounding.
+    away = away[: len(heights)]
+    creeps = (heights - heights[0] <= 0.5 * away) | (away < ON_LINE)
     return max(int(left.argmax()), 1 + int(creeps.nonzero()[0][-1]))
 
 

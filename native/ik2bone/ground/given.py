@@ -14,7 +14,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..mesh import Mesh
 from ..rotations import dot, length_of, unit
-from .query import Ground, MovingGround
+from .query import Ground, MovingGround, ask, may_move, support_of
 from .surfaces import Surface, Surfaces
 
 # Slopes of a height function are differences over this distance (leg lengths): 1 mm for a person. A function in single
@@ -27,11 +27,13 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
     """Return the `Ground` that planting queries, of a Mesh, a height function or a callable; see `ik2bone.plant`."""
     if isinstance(ground, Mesh):
         return Surfaces((Surface(ground),), clip.leg)
-    if isinstance(ground, Surfaces | GivenGround | HeightField | MovingGround):
-        for surface in ground.surfaces if isinstance(ground, Surfaces) else ():
+    if isinstance(ground, Surfaces):
+        for surface in ground.surfaces:
             if surface.moves and len(surface.motion) < clip.frames:
                 expected = f"the motion of surface {surface.name!r} over {clip.frames} frames, as the clip has"
                 raise ValueError(f"ground: expected {expected}, got {len(surface.motion)}")
+        return ground
+    if isinstance(ground, GivenGround | HeightField | MovingGround):
         return ground
     if not callable(ground):
         raise TypeError(f"ground: expected {EXPECTED}, got {type(ground).__name__}")
@@ -40,6 +42,22 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
     if not np.allclose(clip.up, [0.0, 0.0, 1.0], atol=checks.ROUNDING):
         raise ValueError(f"ground: a height function z(xy) needs a clip with up (0, 0, 1), got {clip.up.tolist()}")
     return HeightField(ground, STEP * clip.leg)
+
+
+def check_frames(ground: Ground, clip: Clip, up: Array | None) -> None:
+    """Raise ValueError if a ground that moves does not know the last frame of the clip. For `up` see `query.ask`."""
+    if not may_move(ground):
+        return
+    try:
+        hits, _, found = ask(ground, clip.ball[-1:], up, np.array([clip.frames - 1]))
+        motions = [support_of(ground, hit, clip.frames - 1).motion for hit in hits[found]]
+    except IndexError as error:
+        expected = f"answers on {clip.frames} frames, as the clip has"
+        raise ValueError(f"ground: expected {expected}, got none on the last: {error}") from error
+    for motion in motions:
+        if motion is not None and len(motion) < clip.frames:
+            expected = f"motions of supports over {clip.frames} frames, as the clip has"
+            raise ValueError(f"ground: expected {expected}, got {len(motion)}")
 
 
 def _is_height(ground: Callable[..., Any], clip: Clip) -> bool:

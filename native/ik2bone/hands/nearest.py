@@ -16,17 +16,26 @@ AROUND = 0.06
 
 
 def find_spots(
-    ground: Ground, points: Array, length: float, up: Array | None, frames: Indices, soles_up: Array | None, near: Array
+    ground: Ground,
+    points: Array,
+    axes: Array,
+    ahead: Array,
+    length: float,
+    up: Array | None,
+    frames: Indices,
+    soles_up: Array | None,
+    near: Array,
 ) -> tuple[Array, Array, Mask, Mask]:
     """The places (N, 3) on the surface that are nearest to the resting points (N, 3) of a limb, each on its frame (N,).
 
-    With `up` (3,) a place is over or under its point. `length` is that of the limb. `soles_up` (N, 3) are the up
-    directions of the soles of a foot, None for a hand. Also returns the normals (N, 3), whether the surface is wide
-    there (N,), and whether there is one at most `near` (N,) limb lengths away (N,).
+    With `up` (3,) a place is over or under its point. `length` is that of the limb. Its end points `ahead` (N, 3) and
+    has the `axes` (N, 3, 3). `soles_up` (N, 3) are the up directions of the soles of a foot, None for a hand. Also
+    returns the normals (N, 3), whether the surface is wide there (N,), and whether there is one at most `near` (N,)
+    limb lengths away (N,).
     """
     hits, normals, found = ask(ground, points, up, frames)
     found = found & (length_of(hits - points) <= near * length)
-    mean, wide = mean_normal(ground, hits, normals, np.full(len(points), length), up, frames)
+    mean, wide = mean_normal(ground, hits, normals, axes, ahead, np.full(len(points), length), up, frames)
     if soles_up is not None and up is None:
         # A foot on something narrow, such as a rung, stands on top of it, but not on the next rung.
         higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
@@ -37,12 +46,23 @@ def find_spots(
 
 
 def mean_normal(
-    ground: Ground, hits: Array, normals: Array, length: Array, up: Array | None, frames: Indices | None = None
+    ground: Ground,
+    hits: Array,
+    normals: Array,
+    axes: Array,
+    ahead: Array,
+    length: Array,
+    up: Array | None,
+    frames: Indices | None = None,
 ) -> tuple[Array, Mask]:
     """The mean normals (F, ..., 3) of places `hits` (F, ..., 3) and of the places around them, and whether the surface
-    is wide there (F, ...).
+    is wide there (F, ...). The places around lie ahead, to the sides and behind: the limb's end points `ahead`
+    (F, ..., 3) and has the `axes` (F, ..., 3, 3).
     """
-    other = np.eye(3)[np.abs(normals).argmin(axis=-1)]
+    least = np.abs(einsum("...ij,...i->...j", axes, normals)).argmin(axis=-1)
+    least = np.take_along_axis(axes, least[..., None, None], axis=-1)[..., 0]
+    # An end that points at the surface rather than along it tells no direction there.
+    other = np.where((np.abs(dot(ahead, normals)) < np.sqrt(0.5))[..., None], ahead, least)
     first = unit(cross(normals, other))
     second = cross(normals, first)
     around = hits[..., None, :] + AROUND * length[..., None, None] * np.stack([first, second, -first, -second], axis=-2)

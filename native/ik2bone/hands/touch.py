@@ -191,7 +191,8 @@ def _anchors(
     axes = nearest_rotations(np.array([clip.foot[own, leg, :3, :3].mean(axis=0) for own in rows]))
     soles_up = None if clip.is_hand[leg] else axes @ sole.up[leg]
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
-    spots, normals, wide, found = find_spots(ground, points, length, settings.way_up(clip), middles, soles_up, near)
+    up, ahead = settings.way_up(clip), axes @ sole.forward[leg]
+    spots, normals, wide, found = find_spots(ground, points, axes, ahead, length, up, middles, soles_up, near)
     wide &= settings.use_slope
     turns = _turns_onto(sole.up[leg], axes, normals, wide)
     goals = np.where(found[:, None], spots + einsum("nij,nj->ni", turns, origins - points), origins)
@@ -254,7 +255,8 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     found &= length_of(path - hits) < length
     wide = np.zeros_like(found)
     if use_slope:
-        normals, wide = mean_normal(ground, hits, normals, np.broadcast_to(length, found.shape), up)
+        ahead = einsum("flij,lj->fli", axes, sole.forward)
+        normals, wide = mean_normal(ground, hits, normals, axes, ahead, np.broadcast_to(length, found.shape), up)
     wide &= found
     limbs = ((sole.up[leg], axes[:, leg], normals[:, leg], wide[:, leg]) for leg in range(clip.legs))
     turn = np.stack([_turns_onto(*limb, window) for limb in limbs], axis=1)
