@@ -79,7 +79,9 @@ typedef struct {
 
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
-    MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
+    MATRIX(own, 3) /* that of a matrix on its way to its nearest rotation; then the joint's */     \
+    MATRIX(before, 3) /* the joint's, while that after both corrections is found */                \
+    MATRIX(wanted, 3)                                                                              \
     NUMBERS(carried, 4) /* x, y, z, w: the turn of the end joint by both corrections */            \
     NUMBER(sheared) /* the matrix of root, mid or end joint is not rigid */                        \
     NUMBER(goes_on) /* the polar iteration of a lane must go on */

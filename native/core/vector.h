@@ -17,7 +17,7 @@
  * line (IK2B_APART). */
 #if defined(__GNUC__)
 #define IK2B_IN_LINE static inline __attribute__((always_inline))
-#define IK2B_APART __attribute__((noinline)) static
+#define IK2B_APART __attribute__((noinline, unused)) static
 #else
 #define IK2B_IN_LINE static inline
 #define IK2B_APART static
@@ -144,7 +144,7 @@ power_of_two_under(double number)
 }
 
 /* The length of a vector whose square may overflow or vanish. */
-static inline double
+IK2B_APART double
 d3_long_norm(const double v[3])
 {
     double largest = d3_largest(v);
@@ -166,7 +166,7 @@ d3_scale_far(const double v[3], double s, double dest[3])
 }
 
 /* The unit vector of v, which may have any length but zero. Returns the length of v. */
-static inline double
+IK2B_APART double
 d3_unit(const double v[3], double dest[3])
 {
     double scale = power_of_two_under(d3_largest(v));
@@ -238,7 +238,7 @@ d33_square(double m[3][3])
 
 /* The inverse. Returns false if the determinant is at most `parallel` times the product of the
  * columns' lengths: the columns then count as lying in one plane. */
-static inline bool
+IK2B_APART bool
 d33_invert(double m[3][3], double parallel, double dest[3][3])
 {
     double cofactor[3][3], volume = 1.0;
