@@ -5,7 +5,6 @@
  * rigid is its nearest rotation.
  */
 #include "frames.h"
-#include "place.h"
 #include "polar.h"
 
 /* The position where the rounded corrections put the end joint. */
@@ -108,12 +107,12 @@ turn_end_matrix(limb *t, bool careful)
     }
     get_linear(t->given_end_matrix, m);
     d33_multiply(t->mid_inward, m, step);
-    d4_matrix(t->mid_turn, turn);
+    d4_matrix(t->mid_turn, d4_double_inverse(t->mid_turn), turn);
     d33_multiply(turn, step, m);
     get_linear(t->mid_matrix, turn);
     d33_multiply(turn, m, step);
     d33_multiply(t->inward, step, m);
-    d4_matrix(t->root_turn, turn);
+    d4_matrix(t->root_turn, d4_double_inverse(t->root_turn), turn);
     d33_multiply(turn, m, step);
     get_linear(t->root_matrix, turn);
     d33_multiply(turn, step, m);

@@ -128,17 +128,16 @@ d3_largest(const double v[3])
     return larger(larger(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/* The power of two that brings a positive number into [0.5, 1), limited to 2^-1000 to 2^1000.
- * Multiplication by it is exact. It is made of the number's bits, because frexp and ldexp are
- * calls. */
+/* The power of two that brings a number that is not negative into [0.5, 1), limited to 2^-1001 to
+ * 2^1022. Multiplication by it is exact. It is made of the number's bits, because frexp and ldexp
+ * are calls. */
 static inline double
 power_of_two_under(double number)
 {
-    uint64_t bits;
+    int64_t bits;
+    number = smaller(number, 0x1p1000);
     memcpy(&bits, &number, sizeof bits);
-    int64_t exponent = 1022 - (int64_t)(bits >> 52 & 0x7ff);
-    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
-    bits = (uint64_t)(exponent + 1023) << 52;
+    bits = ((int64_t)2045 << 52) - (bits & (int64_t)0x7ff << 52);
     memcpy(&number, &bits, sizeof number);
     return number;
 }
@@ -294,12 +293,18 @@ d4_unit(double q[4])
     d4_scale(q, 1.5 - 0.5 * d4_square(q));
 }
 
+/* 2 / the square of the length, for a length that is 1 but for rounding. */
+IK2B_IN_LINE double
+d4_double_inverse(const double q[4])
+{
+    return 4.0 - 2.0 * d4_square(q);
+}
+
 /* v turned by a quaternion w, x, y, z whose length is 1 but for rounding. */
 IK2B_IN_LINE void
 d4_turn(const double source[4], const double v[3], double dest[3])
 {
-    double once[3], twice[3];
-    double s = 4.0 - 2.0 * d4_square(source); /* 2 / square, for a square near 1 */
+    double once[3], twice[3], s = d4_double_inverse(source);
     d3_cross(source + 1, v, once);
     d3_cross(source + 1, once, twice);
     for (int i = 0; i < 3; i++) {
@@ -307,13 +312,11 @@ d4_turn(const double source[4], const double v[3], double dest[3])
     }
 }
 
-/* The matrix, exactly a rotation but for its own rounding, of a quaternion w, x, y, z whose length
- * is 1 but for rounding. */
+/* The matrix of a quaternion w, x, y, z; `s` is 2 / the square of its length. */
 IK2B_IN_LINE void
-d4_matrix(const double source[4], double dest[3][3])
+d4_matrix(const double q[4], double s, double dest[3][3])
 {
-    double w = source[0], x = source[1], y = source[2], z = source[3];
-    double s = 4.0 - 2.0 * d4_square(source);
+    double w = q[0], x = q[1], y = q[2], z = q[3];
     dest[0][0] = 1.0 - s * (y * y + z * z);
     dest[0][1] = s * (x * y - w * z);
     dest[0][2] = s * (x * z + w * y);
