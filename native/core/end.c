@@ -5,7 +5,6 @@
  * rigid is its nearest rotation.
  */
 #include "frames.h"
-#include "place.h"
 #include "polar.h"
 
 /* The position where the rounded corrections put the end joint. */
@@ -50,24 +49,41 @@ turn_outward(const limb *t, double matrix[4][4], double inward[3][3], double det
     return rigid & is_ordinary(square);
 }
 
-/* Begins to find the rotation nearest to a given matrix. Returns false if the lane needs care; with
- * care, marks the row as invalid if the matrix is singular or not finite. */
+/* Begins to find the rotation nearest to a given matrix, in `own`. Returns false if the lane
+ * needs care; with care, marks the row as invalid if the matrix is singular or not finite. */
 IK2B_IN_LINE bool
-begin_end(limb *t, bool careful, double matrix[4][4], double dest[3][3])
+begin_end(limb *t, bool careful, double matrix[4][4])
 {
     double m[3][3], goes_on;
     bool good = check_matrix(t, careful, matrix);
     get_linear(matrix, m);
     good &= begin_polar(m, careful, t->task.polar_rest, &goes_on);
     t->goes_on = in_pairs(chosen(good | careful, goes_on, 0.0));
-    memcpy(dest, m, sizeof m);
+    memcpy(t->own, m, sizeof m);
     return good;
 }
 
-/* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A turns what
- * it carries by A R A^-1. With Q the rotation nearest to A, and singular values of A that differ
- * little, this is Q R Q^-1 times a small stretch. The stretch turns what it carries only by its
- * product with the differences of the singular values of that, so these must be small, too. */
+/* The same for the goal, of which `wanted` is a copy until the rotation is found. */
+IK2B_IN_LINE bool
+begin_goal(limb *t, bool careful)
+{
+    bool good = begin_end(t, careful, t->given_end_goal);
+    memcpy(t->wanted, t->own, sizeof t->wanted);
+    return good;
+}
+
+IK2B_IN_LINE bool
+keep_goal(limb *t)
+{
+    memcpy(t->wanted, t->own, sizeof t->wanted);
+    return true;
+}
+
+/* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A
+ * turns what it carries by A R A^-1. With Q the rotation nearest to A, and singular values of A
+ * that differ little, this is Q R Q^-1 times a small stretch. The stretch turns what it carries
+ * only by its product with the differences of the singular values of that, so these must be small,
+ * too. */
 IK2B_IN_LINE bool
 carry_end(limb *t)
 {
@@ -80,26 +96,30 @@ carry_end(limb *t)
     return true;
 }
 
-/* Sets `turned` to the end joint's matrix after both corrections, for matrices that are not rigid,
- * and begins to find its nearest rotation. */
+/* For matrices that are not rigid: begins to find the rotation nearest to the end joint's matrix
+ * after both corrections, in `own`, and keeps the one before them in `before`. */
 IK2B_IN_LINE bool
 turn_end_matrix(limb *t, bool careful)
 {
     double m[3][3], step[3][3], turn[3][3], goes_on;
+    if (careful && t->sheared == 0.0) {
+        return true;
+    }
     get_linear(t->given_end_matrix, m);
     d33_multiply(t->mid_inward, m, step);
-    d4_matrix(t->mid_turn, turn);
+    d4_matrix(t->mid_turn, d4_double_inverse(t->mid_turn), turn);
     d33_multiply(turn, step, m);
     get_linear(t->mid_matrix, turn);
     d33_multiply(turn, m, step);
     d33_multiply(t->inward, step, m);
-    d4_matrix(t->root_turn, turn);
+    d4_matrix(t->root_turn, d4_double_inverse(t->root_turn), turn);
     d33_multiply(turn, m, step);
     get_linear(t->root_matrix, turn);
     d33_multiply(turn, step, m);
     bool good = begin_polar(m, careful, t->task.polar_rest, &goes_on) | (t->sheared == 0.0);
     t->goes_on = in_pairs(chosen((good | careful) & (t->sheared != 0.0), goes_on, 0.0));
-    memcpy(t->turned, m, sizeof m);
+    memcpy(t->before, t->own, sizeof t->before);
+    memcpy(t->own, m, sizeof m);
     return good;
 }
 
@@ -141,8 +161,8 @@ turn_half_round(double goal[3][3], double wanted[3][3])
     memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
-/* Corrects `wanted` if only one of joint and goal is mirrored. Returns false if the lane needs
- * care. */
+/* Corrects `wanted` if only one of joint and goal is mirrored. Returns false if the lane
+ * needs care. */
 IK2B_IN_LINE bool
 match_hands(limb *t, bool careful)
 {
@@ -180,19 +200,23 @@ quaternion_between(double a[3][3], double b[3][3], double q[4])
 }
 
 /* Sets `carried` by the nearest rotations of the end joint's matrix before and after both
- * corrections, for matrices that are not rigid. */
+ * corrections, for matrices that are not rigid, and takes back the former. */
 IK2B_IN_LINE bool
-carry_sheared_end(limb *t)
+carry_sheared_end(limb *t, bool careful)
 {
-    double turned[3][3], own[3][3], q[4];
-    for (int i = 0; i < 9; i++) {
-        turned[i % 3][i / 3] = t->turned[i / 3][i % 3];
-        own[i % 3][i / 3] = t->own[i / 3][i % 3];
+    double after[3][3], before[3][3], q[4];
+    if (careful && t->sheared == 0.0) {
+        return true;
     }
-    quaternion_between(turned, own, q);
+    for (int i = 0; i < 9; i++) {
+        after[i % 3][i / 3] = t->own[i / 3][i % 3];
+        before[i % 3][i / 3] = t->before[i / 3][i % 3];
+    }
+    quaternion_between(after, before, q);
     for (int i = 0; i < 4; i++) {
         t->carried[i] = chosen(t->sheared != 0.0, q[i], t->carried[i]);
     }
+    memcpy(t->own, t->before, sizeof t->own);
     return true;
 }
 
@@ -248,121 +272,45 @@ leave_pose(limb *t, bool careful)
 
 #define GOAL IK2B_BIT(END_GOAL)
 
-#define PASS(name, expression)                                                                     \
-    IK2B_PASS_OF(name, true, IK2B_ENDS, expression)                                                \
-    IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))
-
-PASS(begin_own, begin_end(t, careful, t->given_end_matrix, t->own))
-PASS(begin_wanted, begin_end(t, careful, t->given_end_goal, t->wanted))
-PASS(carry_end, carry_end(t))
-PASS(turn_end_matrix, turn_end_matrix(t, careful))
-PASS(carry_sheared_end, carry_sheared_end(t))
-
-/* finish_polar for one matrix of all lanes. */
-IK2B_IN_LINE void
-finish_polar_part(limbs *part, lane *matrix, int lanes)
-{
-    IK2B_LANE_LOOP
-    for (int k = 0; k < lanes; k++) {
-        double m[3][3];
-        for (int i = 0; i < 9; i++) {
-            m[i / 3][i % 3] = matrix[i][k];
-        }
-        bool good = finish_polar(m, false, part->goes_on[k]);
-        part->hard[k] = chosen(good, part->hard[k], 1.0);
-        for (int i = 0; i < 9; i++) {
-            matrix[i][k] = m[i / 3][i % 3];
-        }
-    }
-}
-
-IK2B_IN_LINE void
-finish_polar_lanes(limbs *t, lane *matrix, int together)
-{
-    const int lanes = together < IK2B_LANES ? together : t->lanes & ~(IK2B_LANES - 1);
-    for (int first = 0; first < t->lanes; first += together) {
-        lane *part = (lane *)(void *)(matrix[0] + first);
-        finish_polar_part(lanes_from(t, first), part, lanes);
-    }
-}
-
-IK2B_BUILDS(polar_finisher, finish_polar_lanes, (limbs * t, lane *matrix),
-            (t, matrix, IK2B_TOGETHER))
-
-/* Most tiles need no further step, because all of their matrices are rigid. */
-static inline void
-finish_polars(limbs *t, lane *matrix)
-{
-    if (any_lane(t->goes_on)) {
-        polar_finisher()(t, matrix);
-    }
-}
-
-IK2B_APART void
-settle_polar(limb *t, double m[3][3])
-{
-    finish_polar(m, true, t->goes_on);
-}
-
-IK2B_APART void
-settle_end(limb *t, double matrix[4][4], double dest[3][3])
-{
-    begin_end(t, true, matrix, dest);
-    settle_polar(t, dest);
-}
-
-/* Sets `own`, `carried` and, with a goal, `wanted`. */
-static void
-orient_end_settle(limb *t)
-{
-    if (is_given(&t->task, GOAL)) {
-        settle_end(t, t->given_end_goal, t->wanted);
-    }
-    settle_end(t, t->given_end_matrix, t->own);
-    carry_end(t);
-    if (t->sheared != 0.0) {
-        turn_end_matrix(t, true);
-        settle_polar(t, t->turned);
-        carry_sheared_end(t);
-    }
-}
-static void
-orient_ends(limbs *t)
-{
-    if (is_given(&t->task, GOAL)) {
-        begin_wanted_pass()(t);
-        finish_polars(t, t->wanted[0]);
-    }
-    begin_own_pass()(t);
-    finish_polars(t, t->own[0]);
-    carry_end_pass()(t);
-    if (any_lane(t->sheared)) {
-        turn_end_matrix_pass()(t);
-        finish_polars(t, t->turned[0]);
-        carry_sheared_end_pass()(t);
-    }
-}
-
-static ik2b_pass *
-orient_end_pass(void)
-{
-    return orient_ends;
-}
-
-static const ik2b_stage orient_end_stage = {
-    .settle = orient_end_settle, .pass = orient_end_pass, .all = IK2B_BIT(END_MATRIX)};
-
-IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
-IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .all = IK2B_BIT(END_MATRIX),
-           .none = GOAL)
+/* The rotations nearest to the goal, to the end joint's matrix and to that after both corrections
+ * are found one after the other. Most tiles have only rigid matrices: then the first step of the
+ * first two is enough. */
+IK2B_STAGE(begin_goal, IK2B_ENDS, begin_goal(t, careful), .all = GOAL)
+IK2B_STAGE_IF(keep_goal, any_lane(t->goes_on), IK2B_ENDS, keep_goal(t), .all = GOAL)
+IK2B_STAGE(begin_own, IK2B_ENDS, begin_end(t, careful, t->given_end_matrix), IK2B_ALWAYS)
+IK2B_STAGE_IF(finish_polar, any_lane(t->goes_on), IK2B_ENDS,
+              finish_polar(t->own, careful, t->goes_on), IK2B_ALWAYS)
+IK2B_STAGE(carry_end, IK2B_ENDS, carry_end(t), IK2B_ALWAYS)
+IK2B_STAGE_IF(turn_end_matrix, any_lane(t->sheared), IK2B_ENDS, turn_end_matrix(t, careful),
+              IK2B_ALWAYS)
+IK2B_STAGE_IF(carry_sheared_end, any_lane(t->sheared), IK2B_ENDS, carry_sheared_end(t, careful),
+              IK2B_ALWAYS)
+IK2B_STAGE(keep_end, IK2B_RESULTS, turn_end(t, careful, false, false), .none = GOAL)
 IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOAL,
            .none = IK2B_BIT(WEIGHT))
 IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
-static const ik2b_stage *const stages[] = {
-    &leave_pose_stage, &orient_end_stage,      &keep_end_stage,
-    &turn_end_stage,   &turn_end_partly_stage, NULL,
-};
+static const ik2b_stage finish_goal_stage = {
+    .settle = finish_polar_settle, .pass = finish_polar_pass, .all = GOAL};
 
+static const ik2b_stage *const end_stages[] = {
+    &begin_goal_stage,
+    &finish_goal_stage,
+    &keep_goal_stage,
+    &begin_own_stage,
+    &finish_polar_stage,
+    &carry_end_stage,
+    &turn_end_matrix_stage,
+    &finish_polar_stage,
+    &carry_sheared_end_stage,
+    &keep_end_stage,
+    &turn_end_stage,
+    &turn_end_partly_stage,
+    NULL,
+};
+static const ik2b_stage end_stage = {.stages = end_stages, .all = IK2B_BIT(END_MATRIX)};
+
+IK2B_STAGE(leave_pose, IK2B_RESULTS, leave_pose(t, careful), IK2B_ALWAYS)
+static const ik2b_stage *const stages[] = {&leave_pose_stage, &end_stage, NULL};
 const ik2b_stage ik2b_leave = {.stages = stages};

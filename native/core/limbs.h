@@ -79,7 +79,9 @@ typedef struct {
 
 /* Orientations of the end joint. */
 #define IK2B_ENDS(NUMBER, NUMBERS, MATRIX)                                                         \
-    MATRIX(turned, 3) MATRIX(wanted, 3) MATRIX(own, 3)                                             \
+    MATRIX(own, 3) /* that of a matrix on its way to its nearest rotation; then the joint's */     \
+    MATRIX(before, 3) /* the joint's, while that after both corrections is found */                \
+    MATRIX(wanted, 3)                                                                              \
     NUMBERS(carried, 4) /* x, y, z, w: the turn of the end joint by both corrections */            \
     NUMBER(sheared) /* the matrix of root, mid or end joint is not rigid */                        \
     NUMBER(goes_on) /* the polar iteration of a lane must go on */
@@ -347,6 +349,20 @@ typedef struct ik2b_stage {
     uint64_t all, any, none;
 } ik2b_stage;
 
+/* Lists of stages: from measured limbs and their aims to the joints of the new pose; from limbs in
+ * their frames and new joints to the corrections of root and mid joint; and to the position where
+ * these put the end joint, with the end joint's own correction if its matrix is given. */
+extern const ik2b_stage ik2b_place, ik2b_turn, ik2b_leave;
+
+/* In the loop of a pass, clang's check for undefined behaviour would keep all loads and stores that
+ * the pass does not need: end.c then takes over 12 minutes to compile instead of 12 seconds. The
+ * bodies of passes are checked. */
+#if defined(__clang__)
+#define IK2B_UNCHECKED __attribute__((no_sanitize("undefined")))
+#else
+#define IK2B_UNCHECKED
+#endif
+
 /* Makes a pass over all lanes without care from name##_body(limb *t, bool careful). Without care,
  * the body has no branch and returns whether it could settle the limb. With care, it settles every
  * limb, with the same digits. The pass loads the numbers that the body reads and stores those of
@@ -354,7 +370,7 @@ typedef struct ik2b_stage {
  * that some pass could not settle go through all stages one by one, with care. Few rows go that way
  * at once. Tiles for which `needed`, an expression in `t`, is false skip the pass. */
 #define IK2B_PASS(name, needed, results)                                                           \
-    IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)                   \
+    IK2B_UNCHECKED IK2B_IN_LINE void name##_part(limbs *part, const ik2b_task *task, int lanes)    \
     {                                                                                              \
         IK2B_LANE_LOOP                                                                             \
         for (int k = 0; k < lanes; k++) {                                                          \
@@ -381,30 +397,22 @@ typedef struct ik2b_stage {
         }                                                                                          \
     }
 
-/* Makes a pass of an expression in `t` and `careful`. */
-#define IK2B_PASS_OF(name, needed, results, expression)                                            \
+/* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
+ * limb. `needed`: as for IK2B_PASS. */
+#define IK2B_STAGE_IF(name, needed, results, expression, ...)                                      \
     IK2B_IN_LINE bool name##_body(limb *t, bool careful)                                           \
     {                                                                                              \
         (void)careful;                                                                             \
         return expression;                                                                         \
     }                                                                                              \
-    IK2B_PASS(name, needed, results)
-
-/* Makes name##_stage of name##_settle(limb *t) and name##_lanes(limbs *t, int together). */
-#define IK2B_STAGE_OF(name, ...)                                                                   \
+    IK2B_PASS(name, needed, results)                                                               \
     IK2B_BUILDS(name##_pass, name##_lanes, (limbs * t), (t, IK2B_TOGETHER))                        \
-    static const ik2b_stage name##_stage = {                                                       \
-        .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
-
-/* Makes name##_stage of an expression in `t` and `careful`, which writes the group `results` of a
- * limb. `needed`: as for IK2B_PASS. */
-#define IK2B_STAGE_IF(name, needed, results, expression, ...)                                      \
-    IK2B_PASS_OF(name, needed, results, expression)                                                \
     static void name##_settle(limb *t)                                                             \
     {                                                                                              \
         name##_body(t, true);                                                                      \
     }                                                                                              \
-    IK2B_STAGE_OF(name, __VA_ARGS__)
+    static const ik2b_stage name##_stage = {                                                       \
+        .settle = name##_settle, .pass = name##_pass, __VA_ARGS__};
 
 #define IK2B_STAGE(name, results, expression, ...)                                                 \
     IK2B_STAGE_IF(name, true, results, expression, __VA_ARGS__)

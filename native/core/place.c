@@ -2,8 +2,6 @@
  *
  * From limbs to the joints of the new pose: the stages in their order.
  */
-#include "place.h"
-
 #include "cone.h"
 
 #define LIMITS (IK2B_BIT(MIN_ANGLE) | IK2B_BIT(MAX_ANGLE))

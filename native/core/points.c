@@ -4,7 +4,6 @@
  */
 #include "bend.h"
 #include "frames.h"
-#include "place.h"
 #include "solver.h"
 
 /* The solution in the caller's space. The end's position is rounded to the kind of the results,

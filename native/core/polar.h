@@ -93,10 +93,13 @@ finish_polar(double m[3][3], bool careful, double goes_on)
 {
     double dest[3][3];
     bool asked = in_pairs(goes_on) != 0.0;
+    if (careful && !asked) {
+        return true;
+    }
     memcpy(dest, m, sizeof dest);
     jump_polar(dest);
     bool good = step_polar(dest) < 1e-7;
-    if (careful && asked && !good) {
+    if (careful && !good) {
         for (int step = 1; step_polar(dest) > 1e-8 && step < IK2B_POLAR_STEPS; step++) {
         }
     }

@@ -4,7 +4,6 @@
  * and hinges.
  */
 #include "frames.h"
-#include "place.h"
 #include "solver.h"
 
 IK2B_STAGE(invert_root, IK2B_SEEN, invert_root(t, careful), IK2B_ALWAYS)

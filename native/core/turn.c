@@ -5,7 +5,6 @@
  * the time of a lane goes into square roots of which one waits for another.
  */
 #include "limb.h"
-#include "place.h"
 
 /* v turned by the quaternion q of any length, and multiplied by the square of that length. */
 IK2B_IN_LINE void

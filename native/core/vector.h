@@ -17,7 +17,7 @@
  * line (IK2B_APART). */
 #if defined(__GNUC__)
 #define IK2B_IN_LINE static inline __attribute__((always_inline))
-#define IK2B_APART __attribute__((noinline)) static
+#define IK2B_APART __attribute__((noinline, unused)) static
 #else
 #define IK2B_IN_LINE static inline
 #define IK2B_APART static
@@ -128,23 +128,22 @@ d3_largest(const double v[3])
     return larger(larger(fabs(v[0]), fabs(v[1])), fabs(v[2]));
 }
 
-/* The power of two that brings a positive number into [0.5, 1), limited to 2^-1000 to 2^1000.
- * Multiplication by it is exact. It is made of the number's bits, because frexp and ldexp are
- * calls. */
+/* The power of two that brings a number that is not negative into [0.5, 1), limited to 2^-1001 to
+ * 2^1022. Multiplication by it is exact. It is made of the number's bits, because frexp and ldexp
+ * are calls. */
 static inline double
 power_of_two_under(double number)
 {
-    uint64_t bits;
+    int64_t bits;
+    number = smaller(number, 0x1p1000);
     memcpy(&bits, &number, sizeof bits);
-    int64_t exponent = 1022 - (int64_t)(bits >> 52 & 0x7ff);
-    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
-    bits = (uint64_t)(exponent + 1023) << 52;
+    bits = ((int64_t)2045 << 52) - (bits & (int64_t)0x7ff << 52);
     memcpy(&number, &bits, sizeof number);
     return number;
 }
 
 /* The length of a vector whose square may overflow or vanish. */
-static inline double
+IK2B_APART double
 d3_long_norm(const double v[3])
 {
     double largest = d3_largest(v);
@@ -166,7 +165,7 @@ d3_scale_far(const double v[3], double s, double dest[3])
 }
 
 /* The unit vector of v, which may have any length but zero. Returns the length of v. */
-static inline double
+IK2B_APART double
 d3_unit(const double v[3], double dest[3])
 {
     double scale = power_of_two_under(d3_largest(v));
@@ -238,7 +237,7 @@ d33_square(double m[3][3])
 
 /* The inverse. Returns false if the determinant is at most `parallel` times the product of the
  * columns' lengths: the columns then count as lying in one plane. */
-static inline bool
+IK2B_APART bool
 d33_invert(double m[3][3], double parallel, double dest[3][3])
 {
     double cofactor[3][3], volume = 1.0;
@@ -294,12 +293,18 @@ d4_unit(double q[4])
     d4_scale(q, 1.5 - 0.5 * d4_square(q));
 }
 
+/* 2 / the square of the length, for a length that is 1 but for rounding. */
+IK2B_IN_LINE double
+d4_double_inverse(const double q[4])
+{
+    return 4.0 - 2.0 * d4_square(q);
+}
+
 /* v turned by a quaternion w, x, y, z whose length is 1 but for rounding. */
 IK2B_IN_LINE void
 d4_turn(const double source[4], const double v[3], double dest[3])
 {
-    double once[3], twice[3];
-    double s = 4.0 - 2.0 * d4_square(source); /* 2 / square, for a square near 1 */
+    double once[3], twice[3], s = d4_double_inverse(source);
     d3_cross(source + 1, v, once);
     d3_cross(source + 1, once, twice);
     for (int i = 0; i < 3; i++) {
@@ -307,13 +312,11 @@ d4_turn(const double source[4], const double v[3], double dest[3])
     }
 }
 
-/* The matrix, exactly a rotation but for its own rounding, of a quaternion w, x, y, z whose length
- * is 1 but for rounding. */
+/* The matrix of a quaternion w, x, y, z; `s` is 2 / the square of its length. */
 IK2B_IN_LINE void
-d4_matrix(const double source[4], double dest[3][3])
+d4_matrix(const double q[4], double s, double dest[3][3])
 {
-    double w = source[0], x = source[1], y = source[2], z = source[3];
-    double s = 4.0 - 2.0 * d4_square(source);
+    double w = q[0], x = q[1], y = q[2], z = q[3];
     dest[0][0] = 1.0 - s * (y * y + z * z);
     dest[0][1] = s * (x * y - w * z);
     dest[0][2] = s * (x * z + w * y);
