@@ -10,12 +10,13 @@ from typing import Any
 
 import bpy
 import numpy as np
-from bpy.types import Action, Key, Object, Scene
+from bpy.types import Action, FCurve, Object, Scene
 from ik2bone.clip import Clip
 from ik2bone.plan import starts_in_calibration_pose
 
 from ..errors import Refusal
 from ..keys import actions
+from ..keys.keyframes import HANDLES, column, put
 from ..pose.evaluate import with_parents
 from ..pose.sample import sample
 from ..rig.find import find_legs
@@ -72,18 +73,20 @@ def read_ground(path: Path) -> list[Object]:
     render.fps, render.fps_base = fps, base
     meshes = [ob for ob in found if ob.type == "MESH" and ob.data.polygons]
     for moved in {*found, *(ob.data.shape_keys for ob in meshes)} - {None} if longer != 1.0 else ():
-        _lengthen(moved, longer)
+        # The importer of fbx files puts time zero on frame 1.
+        _scale_keys(actions.assigned(moved).curves, 0, longer, 1.0)
     if not meshes:
         raise Refusal(f"{path.name} holds no mesh with faces to walk on")
     return meshes
 
 
-def _lengthen(moved: Object | Key, factor: float) -> None:
-    """Stretch the motion of an object or of shape keys in time. The importer of fbx files puts time zero on frame 1."""
-    for curve in actions.assigned(moved).curves:
-        for point in curve.keyframe_points:
-            for place in (point.co, point.handle_left, point.handle_right):
-                place.x = 1.0 + (place.x - 1.0) * factor
+def _scale_keys(curves: Iterable[FCurve], axis: int, factor: float, fixed: float = 0.0) -> None:
+    """Multiply the distances of keys and handles from a `fixed` frame (axis 0) or value (axis 1)."""
+    for curve in curves:
+        for name in ("co", *HANDLES):
+            places = column(curve, name).astype(float)
+            places[:, axis] = fixed + (places[:, axis] - fixed) * factor
+            put(curve, {name: places}, [name])
         curve.update()
 
 
@@ -114,11 +117,8 @@ def enlarge(armature: Object, factor: float) -> None:
     top.location *= factor
     top.scale *= factor
     for action in actions_of(top).values() if factor != 1.0 else ():
-        for curve in actions.fitting(top, action).curves:
-            for point in curve.keyframe_points if curve.data_path in ("location", "scale") else ():
-                for place in (point.co, point.handle_left, point.handle_right):
-                    place.y *= factor
-            curve.update()
+        curves = actions.fitting(top, action).curves
+        _scale_keys([curve for curve in curves if curve.data_path in ("location", "scale")], 1, factor)
 
 
 def play(armature: Object, action: Action) -> None:

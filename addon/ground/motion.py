@@ -112,14 +112,12 @@ def _hidden_on(objects: Sequence[Object], frames: Sequence[int]) -> Stages[dict[
     """For objects whose visibility may change: whether viewports hide them, frame by frame (F,)."""
     # Keys are evaluated directly where nothing else decides, because stepping takes 15 times as long: 0.5 s for 100
     # objects over 200 frames.
-    states = {ob: _keyed_hidden(ob, frames) for ob in objects if _hiding(actions.assigned(ob).curves)}
+    keyed = ((ob, _hiding(actions.assigned(ob).curves)) for ob in objects)
+    states = {
+        ob: np.array([any(c.evaluate(f) >= 1.0 for c in curves) for f in frames]) for ob, curves in keyed if curves
+    }
     stepped = [ob for ob in objects if is_layered(ob) or (ob.animation_data and _hiding(ob.animation_data.drivers))]
     return states | dict(zip(stepped, (yield from step_hidden(stepped, frames)) if stepped else (), strict=True))
-
-
-def _keyed_hidden(ob: Object, frames: Sequence[int]) -> Mask:
-    curves = _hiding(actions.assigned(ob).curves)
-    return np.array([any(curve.evaluate(frame) >= 1.0 for curve in curves) for frame in frames])
 
 
 def _hiding(curves: Iterable[FCurve]) -> list[FCurve]:
@@ -134,9 +132,7 @@ def _changing(objects: Sequence[Object], frames: Sequence[int]) -> Stages[list[O
     rows = np.unique(np.linspace(0, len(frames) - 1, SHAPES).round().astype(int))
     with private_scene(objects) as scene:
         step, some = partial(step_scene, scene), [frames[row] for row in rows]
-        shapes = yield from read_frames(step, some, lambda graph: _shapes(graph, objects))
+        shapes = yield from read_frames(
+            step, some, lambda graph: [vertices_of(ob.evaluated_get(graph).data) for ob in objects]
+        )
     return [ob for ob, *found in zip(objects, *shapes, strict=True) if _vary(found)]
-
-
-def _shapes(depsgraph: Depsgraph, objects: Sequence[Object]) -> list[NDArray[np.float32]]:
-    return [vertices_of(ob.evaluated_get(depsgraph).data) for ob in objects]

@@ -216,9 +216,6 @@ def copy(assignment: Assignment, paths: Container[str] | None = None) -> Assignm
 def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
     """Make the armature play another action within the context."""
     before = assigned(armature)
-    if assignment == before:
-        yield
-        return
     try:
         assign(armature, assignment)
         yield

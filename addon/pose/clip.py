@@ -10,7 +10,6 @@ from ik2bone import hinge_of
 from ik2bone.arrays import Array
 from ik2bone.clip import Clip
 from ik2bone.rotations import inverse_of, length_of, level_part, move_points, unit
-from numpy.typing import NDArray
 
 from ..rig.limb import Limb
 
@@ -152,8 +151,10 @@ def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> 
     if limb.toe is None:
         return ball
     toe, foot = world[limb.toe], ball - world[limb.foot][:, :3, 3]
-    low = _lowest_quarter(ball)
-    heading, level_length = _level(foot[low])
+    # The quarter of the frames on which the ball is lowest, where a foot most probably stands.
+    low = np.argsort(ball @ UP, kind="stable")[: max(1, len(ball) // 4)]
+    level = level_part(foot[low], UP)
+    heading = unit(level)
     size = np.median(length_of(foot[low]))
     points = _ends(armature, limb.toe)
     ends = np.stack([move_points(toe[low], point) - ball[low] for point in points])
@@ -162,7 +163,7 @@ def _tip(armature: Object, limb: Limb, world: dict[str, Array], ball: Array) -> 
     forward = np.where(is_far_enough & (forward > TIP_COSINE * length), forward, 0.0)
     point = points[forward.argmax()]
     if forward.max() <= 0.0:
-        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * np.median(level_length)))
+        point = _local(toe[low], ball[low] + heading * (TOES_SHARE * np.median(length_of(level))))
     return move_points(toe, point)
 
 
@@ -176,17 +177,6 @@ def _ends(armature: Object, toe: str) -> list[Array]:
 def _local(matrices: Array, points: Array) -> Array:
     """World-space points (F, 3) in a bone's space, as the median (3,) over the frames."""
     return np.median(move_points(inverse_of(matrices), points), axis=0)
-
-
-def _lowest_quarter(ball: Array) -> NDArray[np.int64]:
-    """The quarter of the frames on which a point (F, 3) is lowest, where a foot most probably stands."""
-    return np.argsort(ball @ UP, kind="stable")[: max(1, len(ball) // 4)]
-
-
-def _level(direction: Array) -> tuple[Array, Array]:
-    """The level unit headings and the level lengths of directions (F, 3). A vertical direction has heading zero."""
-    level = level_part(direction, UP)
-    return unit(level), length_of(level)
 
 
 def find_palm(armature: Object, limb: Limb) -> tuple[Array, Array]:

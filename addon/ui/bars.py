@@ -12,7 +12,7 @@ from bpy.types import Context, Region
 from gpu_extras.batch import batch_for_shader
 
 from ..run.contacts import Rows
-from .panel import shown_record
+from .panel import scale_of, shown_record
 from .rows import COLOURS, SHORT, Colour, bones_in, rows_on, short_frames, short_names
 
 # Sizes in unscaled pixels: the lower edge of the lowest row, which is above the scroll bar and the markers; the heights
@@ -101,11 +101,6 @@ def bars_in(context: Context, region: Region) -> list[Bar]:
 
 def _place_in(region: Region) -> Place:
     return lambda frame: float(region.view2d.view_to_region(frame, 0.0, clip=False)[0])
-
-
-def scale_of(context: Context) -> float:
-    """The scale of the interface; 1 without a window, where Blender returns 0."""
-    return float(context.preferences.system.ui_scale) or 1.0
 
 
 def draw() -> None:

@@ -69,7 +69,9 @@ def prints(record: records.Record) -> list[Line]:
         standing = [row, *(alone.pop(other) for other in others)]
         sole = soles.get(row["bone"], {})
         lying = _lying(row, standing, sole, report["leg"])
-        ends = _on_ground(standing, lying, sole.get("ball_height", 0.0))
+        # The anchor of a ball is at its joint, above the sole.
+        height = sole.get("ball_height", 0.0) * lying.up
+        ends = np.array([each["anchor"] - height * (each["part"] == "ball") for each in standing])
         whole = [(1.0, COLOURS[row["state"]])]
         sizes = [*whole, (INNER, SHORT)] if any(is_short(each, short) for each in standing) else whole
         lines += [Line(outline(ends, report["leg"], lying, size), colour, (number, *others)) for size, colour in sizes]
@@ -83,11 +85,6 @@ def _lying(row: dict[str, Any], standing: Rows, sole: dict[str, Any], leg: float
     anchors = np.array([each["anchor"] for each in standing])
     ahead = anchors[0] - anchors[-1] if len(anchors) > 1 else np.array([0.0, 1.0, 0.0])
     return Lying(ahead / max(np.hypot(*ahead[:2]), 1e-6 * leg), np.array([0.0, 0.0, 1.0]), None)
-
-
-def _on_ground(standing: Rows, lying: Lying, height: float) -> Array:
-    """The anchors (N, 3) of contacts, moved to the ground: the anchor of a ball is at its joint, above the sole."""
-    return np.array([row["anchor"] - height * lying.up * (row["part"] == "ball") for row in standing])
 
 
 def outline(ends: Array, leg: float, lying: Lying, size: float = 1.0) -> Array:

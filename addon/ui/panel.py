@@ -194,10 +194,15 @@ def _draw_names(layout: UILayout, armatures: list[Object]) -> None:
         column.label(text=f"and {len(armatures) - NAMED} more", icon="BLANK1")
 
 
+def scale_of(context: Context) -> float:
+    """The scale of the interface; 1 without a window, where Blender returns 0."""
+    return float(context.preferences.system.ui_scale) or 1.0
+
+
 def draw_note(layout: UILayout, context: Context, text: str, icon: str) -> None:
     """Draw a sentence with an icon, wrapped to the width of the region."""
-    # Without a window the scale is 0, and the region is None.
-    scale = context.preferences.system.ui_scale or 1.0
+    scale = scale_of(context)
+    # Without a window the region is None.
     width = (context.region.width if context.region else 240) - MARGIN * scale
     column = layout.column(align=True)
     column.scale_y = 0.8
