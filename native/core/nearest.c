@@ -6,43 +6,35 @@
 
 #include "tree.h"
 
-/* Distances count as equal if they differ by less than this share of the coordinates: a point on an
- * edge is computed anew for each triangle there, with a few roundings. */
-#define EQUALLY (16.0 * DBL_EPSILON)
+/* Two places count as one if their coordinates differ by less than this share of the largest: a
+ * point on an edge is computed anew for each triangle there, with a few roundings. */
+#define ONE_PLACE (16.0 * DBL_EPSILON)
 
 /* The point of a query, and the nearest point of the mesh found so far; distances are squared.
- * Distances up to `slack` from the best one count as equal to it, the largest of them is `reach`.
- */
+ * Triangles up to `reach` away may have that same point. */
 typedef struct {
-    double at[3], slack, reach;
+    double at[3], reach;
     tree_hit best;
 } nearest_place;
 
-/* Whether a place replaces the best one. Of equally near places, the one on the first triangle is
- * the best, and of those on one triangle the nearest. */
-static inline bool
-is_nearer(const nearest_place *self, double square, const tree_triangle *triangle)
-{
-    const tree_hit *best = &self->best;
-    if (fabs(square - best->far) <= self->slack && best->triangle != triangle) {
-        return triangle->index < best->triangle->index;
-    }
-    return square < best->far;
-}
-
+/* Of triangles that meet in the nearest place, the first is kept, whatever rounding says. */
 static inline void
 offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
 {
-    double off[3];
+    tree_hit *best = &self->best;
+    double off[3], between[3], apart = ONE_PLACE * larger(d3_largest(self->at), d3_largest(point));
     d3_sub(point, self->at, off);
+    d3_sub(point, best->point, between);
     double square = d3_dot(off, off);
-    if (is_nearer(self, square, triangle)) {
-        double apart = EQUALLY * larger(d3_largest(self->at), d3_largest(point));
-        self->best.far = smaller(self->best.far, square);
-        self->slack = apart * (2.0 * sqrt(self->best.far) + apart);
-        self->reach = self->best.far + self->slack;
-        self->best.triangle = triangle;
-        d3_copy(point, self->best.point);
+    bool is_same = best->triangle && d3_largest(between) <= apart;
+    bool is_nearer = is_same ? square < best->far : is_next(best, square, triangle);
+    if (is_same ? triangle->index < best->triangle->index : is_nearer) {
+        best->triangle = triangle;
+    }
+    if (is_nearer) {
+        best->far = square;
+        self->reach = square + apart * (2.0 * sqrt(square) + apart);
+        d3_copy(point, best->point);
     }
 }
 
