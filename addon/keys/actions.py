@@ -401,15 +401,19 @@ def _strip_on(track: NlaTrack, frame: int) -> NlaStrip | None:
     else:
         goes_on = frame <= started[-1].frame_end or started[-1].extrapolation != "NOTHING"
         found = started[-1] if goes_on else None
-    return found if found and _influence(found, frame) else None
+    return found if found and _influence(found, frame) > 0.0 else None
 
 
 def _influence(strip: NlaStrip, frame: int) -> float:
-    """The influence of a strip on a frame: by its keys or its slider, which count only if the influence is animated."""
+    """The influence of a strip on a frame: by its keys or its slider, which count only if the influence is animated.
+    Blender holds a strip's influence along with its ends.
+    """
     curve = strip.fcurves.find("influence") if strip.use_animated_influence else None
     if curve is None:
         return 1.0
-    return curve.evaluate(frame) if curve.keyframe_points and not curve.mute else strip.influence
+    if curve.is_empty or curve.mute:
+        return strip.influence
+    return curve.evaluate(min(max(frame, strip.frame_start), strip.frame_end))
 
 
 def strips_alone(ob: Object) -> list[NlaStrip]:

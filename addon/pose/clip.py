@@ -88,16 +88,16 @@ def _posed(
     return {name: np.stack(values, axis=1) for name, values in rows.items()}
 
 
-def rest_clip(armature: Object, limbs: Sequence[Limb]) -> Clip:
-    """The rest pose as a clip of one frame."""
-    poses = _rest_poses(armature, [name for limb in limbs for name in limb.bones])
+def rest_clip(armature: Object, limbs: Sequence[Limb], placed: Array) -> Clip:
+    """The rest pose as a clip of one frame, of an armature that is `placed` (4, 4) in the world."""
+    poses = _rest_poses(armature, [name for limb in limbs for name in limb.bones], placed)
     ones = {name: np.ones((1, 3)) for name in poses}
-    return clip_of(armature, limbs, poses, ones, np.array(armature.matrix_world.translation, float))
+    return clip_of(armature, limbs, poses, ones, placed[:3, 3])
 
 
-def _rest_poses(armature: Object, names: Iterable[str]) -> dict[str, Array]:
-    world, bones = np.array(armature.matrix_world, float), armature.data.bones
-    return {name: (world @ np.array(bones[name].matrix_local, float))[None] for name in names}
+def _rest_poses(armature: Object, names: Iterable[str], placed: Array) -> dict[str, Array]:
+    bones = armature.data.bones
+    return {name: (placed @ np.array(bones[name].matrix_local, float))[None] for name in names}
 
 
 def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
@@ -111,7 +111,7 @@ def _foot(limb: Limb, poses: dict[str, Array]) -> Array:
 
 def _rest_hinge(armature: Object, limb: Limb) -> Array:
     """The hinge (3,) of a limb in the rest pose, in the space of its lower bone; zero for a straight limb."""
-    rest = _rest_poses(armature, limb.turned)
+    rest = _rest_poses(armature, limb.turned, np.array(armature.matrix_world, float))
     thigh, shin, foot = rest[limb.thigh][0], rest[limb.shin][0], _foot(limb, rest)[0]
     upper, lower = thigh[:3, 3] - shin[:3, 3], foot[:3, 3] - shin[:3, 3]
     sine = np.linalg.norm(np.cross(upper, lower)) / max(np.linalg.norm(upper) * np.linalg.norm(lower), 1e-300)

@@ -117,6 +117,10 @@ def _in_depsgraph(armature: Object, depsgraph: Depsgraph) -> Object:
     evaluated = armature.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise Refusal(f"{armature.name} is disabled in viewports, so it has no pose to read")
+    if evaluated.hide_viewport:
+        # By keys or a driver: then Blender evaluates the object without its pose.
+        frame = depsgraph.scene.frame_current
+        raise Refusal(f"{armature.name} is disabled in viewports on frame {frame}, so it has no pose to read there")
     return evaluated
 
 

@@ -204,8 +204,9 @@ def _plan(task: Task, before: Sample, sole: Sole | None, offset: Array | None, m
     `sole` are known soles; without them a clip of one frame takes the soles of the rest pose. `offset` (F, L, 3) is the
     way of the hip joints from the sampled ones by an earlier run. `marks` are edited contacts.
     """
-    clip = before.clip.having(skins=find_skins(task.armature, task.body.planned, before.poses.placed[0]))
-    sole = sole or (_sole_of_rest(task) if clip.frames == 1 else None)
+    placed = before.poses.placed[0]
+    clip = before.clip.having(skins=find_skins(task.armature, task.body.planned, placed))
+    sole = sole or (_sole_of_rest(task, placed) if clip.frames == 1 else None)
     ground = yield from part_of(_find_ground(task, clip, sole), 0.0, 0.5)
     settings = _settings(task, offset, marks)
     name = task.armature.name_full
@@ -243,10 +244,10 @@ def _find_ground(task: Task, clip: Clip, sole: Sole | None) -> Stages[Surfaces |
     return Floor((sole or measure_limbs(clip)).floor)
 
 
-def _sole_of_rest(task: Task) -> Sole | None:
+def _sole_of_rest(task: Task, placed: Array) -> Sole | None:
     """The soles of the rest pose; None if the rest pose does not stand."""
     limbs = task.body.planned
-    clip = rest_clip(task.armature, limbs).having(skins=find_skins(task.armature, limbs))
+    clip = rest_clip(task.armature, limbs, placed).having(skins=find_skins(task.armature, limbs, placed))
     feet = ~clip.is_hand
     stands = (clip.hip - clip.ball) @ clip.up > UPRIGHT * clip.leg
     sole = measure_limbs(clip)

@@ -170,8 +170,9 @@ def _plant(case: Case) -> Plan:
         offset=None if offset is None else offset[LATER],
     )
     plan = _plant_round(later)
-    first, second = settings.shares(clip.frames)[:2]
-    pose = plan_pose(case, plan, plan.hips_offset[:1] * (first / second if second > 0.0 else 0.0))
+    # An earlier plan has moved the hips as a plan without it would.
+    free = plan if offset is None or not case.moves_hips else _plant_round(replace(later, offset=None))
+    pose = plan_pose(case, plan, free.hips_offset[:1] / (settings.shares(clip.frames)[1] or 1.0))
     return plan.led_by(pose).noting("calibration_pose")
 
 

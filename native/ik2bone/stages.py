@@ -103,26 +103,33 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
 
 
 def plan_pose(case: Case, later: Plan, hips: Array) -> Plan:
-    """The plan of the first frame before a `later` plan, without contacts, for hips moved by `hips` (1, 3), or for hip
-    joints moved by an earlier plan. Only feet that the ground lifts are moved; if it lifts all, the hips rise along.
+    """The plan of the first frame before a `later` plan, without contacts, for hips that at full strength move by
+    `hips` (1, 3). Only feet that the ground lifts are moved; if it lifts all, the hips rise along.
     """
-    clip, ground, settings = case.clip, case.ground, case.settings
+    clip, ground, settings, up = case.clip, case.ground, case.settings, case.clip.up
     pose, knees, strength = clip.cut(slice(0, 1)), find_knees(clip), settings.shares(clip.frames)[:1]
-    feet, moved = ~settings.touching(clip), np.broadcast_to(hips[:, None], pose.hip.shape)
-    if case.offset is not None:
-        moved = case.offset[:1]
-    following, _ = follow_ground(pose.moved(level_part(moved, clip.up)), later.sole, ground, settings)
-    lift = ((following.ankle - pose.ankle - moved) @ clip.up)[0]
-    if case.offset is None and case.moves_hips and (lift[feet] > 0.0).all() and feet.any():
-        rise = strength[:, None] * lift[feet].min() * clip.up
-        hips, moved = hips + rise, moved + rise
-    targets = Targets.of(pose).moved(moved).with_legs((lift > 0.0) & feet, following)
+    feet = ~settings.touching(clip)
+
+    def beyond_hips() -> Array:
+        """How far an earlier plan has moved the hip joints (1, L, 3) beyond the move of the hips."""
+        return np.zeros_like(pose.hip) if case.offset is None else case.offset[:1] - (strength[:, None] * hips)[:, None]
+
+    way = hips[:, None] + beyond_hips()
+    following, _ = follow_ground(pose.moved(level_part(way, up)), later.sole, ground, settings)
+    lift = ((following.ankle - pose.ankle - hips[:, None]) @ up)[0]
+    if case.moves_hips and feet.any() and (lift[feet] > 0.0).all():
+        hips = hips + lift[feet].min() * up
+    given = beyond_hips()
+    along = Targets.of(pose).moved(hips[:, None] + given)
+    lifted = ((following.ankle - along.ankle) @ up > 0.0)[0] & feet
+    targets = along.with_legs(lifted, following)
     first = Knees(knees.hinge[:1], knees.usual[:1], knees.doubt[:1])
-    turns, miss = solve_legs(pose, targets, moved, np.zeros((1, 3)), first, strength)
+    turns, miss = solve_legs(pose, targets, given, hips, first, strength)
     toes = np.broadcast_to([1.0, 0.0, 0.0, 0.0], turns[:, :, :1].shape)
     nowhere: dict[str, Any] = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
-    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, moved, strength)
-    planned = {"rotations": rotations, "hips_offset": hips, "targets": targets, "miss": miss, "strength": strength}
+    moves = strength[:, None] * hips if case.offset is None else np.zeros_like(hips)
+    rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, given, strength)
+    planned = {"rotations": rotations, "hips_offset": moves, "targets": targets, "miss": miss, "strength": strength}
     return replace(later, **planned, **nowhere)
 
 

@@ -188,6 +188,34 @@ def test_a_strip_is_refused_only_where_it_has_influence(bpy, walker, slope, slid
     assert shows == (np.ptp(heads(bpy, walker, FRAMES, ["hips"])[:, 0, 1]) > 0.1)
 
 
+@pytest.mark.parametrize(
+    ("start", "keys", "shows"),
+    [(-100, {-40: 1.0, -39: 0.0}, True), (200, {199: 0.0, 200: 1.0}, True), (1, {1: -1.0, biped.LAST: -1.0}, False)],
+    ids=["held after its end", "held before its start", "negative"],
+)
+def test_a_strip_has_the_influence_that_blender_gives_it(bpy, walker, slope, start, keys, shows):
+    own = walker.animation_data.action
+    strip, bag = (
+        walker.animation_data.nla_tracks.new().strips.new("Other", start, own.copy()),
+        fingerprint.bags_of(own)[0],
+    )
+    for curve in [curve for curve in bag.fcurves if curve.data_path == 'pose.bones["hips"].location']:
+        bag.fcurves.remove(curve)
+    strip.use_animated_influence = True
+    points = strip.fcurves.find("influence").keyframe_points
+    points.clear()
+    for frame, value in keys.items():
+        points.insert(frame, value)
+    shown = heads(bpy, walker, FRAMES, ["hips"])
+    strip.mute = True
+    assert shows == (np.abs(heads(bpy, walker, FRAMES, ["hips"]) - shown).max() > 0.05)
+    strip.mute = False
+    if shows:
+        refused(bpy, walker, "NLA strip Other of Walker animates the location of bone hips")
+    else:
+        plant(bpy)
+
+
 def test_strips_in_a_row_may_animate_what_the_planted_one_does_not_key(bpy, walker, slope):
     other, strip = walker.animation_data.action.copy(), push_down(walker)
     bag = fingerprint.bags_of(strip.action)[0]

@@ -434,3 +434,11 @@ def test_a_refused_pose_stays_as_it_was_set_by_hand(bpy, walker, ground):
     ground.location.x = 100.0
     _hand_pose(bpy, walker)
     refused(bpy, "no surface lies under", frame_range="CURRENT")
+
+
+@pytest.mark.parametrize("keys", [{1: True}, {1: True, 20: False}, {1: False, 30: True, 33: False}])
+def test_an_armature_that_keys_disable_in_viewports(bpy, walker, ground, keys):
+    for frame, walker.hide_viewport in keys.items():
+        walker.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_set(25)
+    refused(bpy, "Walker is disabled in viewports on frame .*, so it has no pose to read there")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fingerprint
 import moved
 import numpy as np
 import pytest
@@ -81,6 +82,23 @@ def test_the_frame_of_the_scene_does_not_matter_to_a_walker_that_is_carried(bpy,
         plant(bpy, surface="Slope")
         found.append(joints(bpy, walker))
     np.testing.assert_allclose(found[1:], [found[0]] * 2, atol=1e-6)
+
+
+@pytest.mark.parametrize("booted", [False, True])
+def test_the_frame_of_the_scene_does_not_matter_to_an_action_of_one_frame(bpy, walker, slope, booted) -> None:
+    for side in SIDES if booted else ():
+        boot(bpy, walker, side).parent = walker
+    for curve in fingerprint.curves_of(walker.animation_data.action):
+        for point in reversed(curve.keyframe_points[1:]):
+            curve.keyframe_points.remove(point)
+    walker.parent, found = make_empty(bpy, "Carrier"), []
+    moved.key(walker.parent, "location", [(0.0, 0.0, 0.0), (0.1, 0.2, 0.3)])
+    moved.key(walker.parent, "rotation_euler", [(0.0, 0.0, 0.0), (0.15, 0.1, 0.3)])
+    for frame in (1, 20):
+        bpy.context.scene.frame_set(frame)
+        plant(bpy, surface="Slope")
+        found.append(joints(bpy, walker)[0])
+    np.testing.assert_allclose(found[1], found[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("keyed", [False, True])

@@ -74,6 +74,18 @@ def test_hips_of_a_calibration_pose_rise_with_the_ground_that_lifts_both_feet() 
     assert again.rotations == pytest.approx(plan.rotations, abs=1e-9)
 
 
+@pytest.mark.parametrize("strength", [0.25, 0.5, 0.75])
+def test_strength_blends_feet_and_hips_of_a_calibration_pose_alike(strength) -> None:
+    spread = spread_on_its_first_frame(make_walk().clip)
+    block = height_field(lambda _x, y: np.where(y > 0.25, 0.3, -0.1))
+    whole, plan = plant(spread, block), plant(spread, block, Settings(strength=strength))
+    assert plan.hips_offset[0] == pytest.approx(strength * whole.hips_offset[0])
+    moves = [(planted(spread, each).foot - spread.foot)[0, :, :3, 3] for each in (whole, plan)]
+    assert moves[1] == pytest.approx(strength * moves[0], abs=1e-9) and (moves[1][:, 2] > 0.05).all()
+    again = plant(spread, block, Settings(strength=strength), offset=np.repeat(plan.hips_offset[:, None], 2, axis=1))
+    assert again.rotations == pytest.approx(plan.rotations, abs=1e-9) and not again.hips_offset.any()
+
+
 def test_calibration_pose_is_not_told_of_a_part_without_it() -> None:
     plan = plant(spread_on_its_first_frame(make_walk().clip), HILLS)
     assert [note.code for note in plan.cut(slice(0, 9)).notes].count("calibration_pose") == 1
