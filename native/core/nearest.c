@@ -22,10 +22,14 @@ static inline void
 offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
 {
     tree_hit *best = &self->best;
-    double off[3], between[3], apart = ONE_PLACE * larger(d3_largest(self->at), d3_largest(point));
+    double off[3], between[3];
     d3_sub(point, self->at, off);
-    d3_sub(point, best->point, between);
     double square = d3_dot(off, off);
+    if (square > self->reach) {
+        return;
+    }
+    double apart = ONE_PLACE * larger(d3_largest(self->at), d3_largest(point));
+    d3_sub(point, best->point, between);
     bool is_same = best->triangle && d3_largest(between) <= apart;
     bool is_nearer = is_same ? square < best->far : is_next(best, square, triangle);
     if (is_same ? triangle->index < best->triangle->index : is_nearer) {
