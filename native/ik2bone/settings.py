@@ -150,11 +150,12 @@ class Settings:
         return some
 
     def choose(self, limbs: Mask) -> Settings:
-        """The same settings for some of the limbs (L,)."""
+        """The same settings for some of the limbs (L,). Stored contacts that stand for 'ALWAYS' do so for each."""
         if self.marks is None and self.asked is None:
             return self
         asked = self.asked[limbs] if self.asked is not None and limbs.any() else None
-        return replace(self, marks=self.marks and self.marks.choose(limbs), asked=asked)
+        contacts = "ALWAYS" if self.always(0) else self.contacts
+        return replace(self, contacts=contacts, marks=self.marks and self.marks.choose(limbs), asked=asked)
 
     def counts(self, clip: Clip) -> Mask:
         """Which limbs (L,) notes for the user count."""

@@ -177,6 +177,16 @@ def test_grounds_of_users_that_know_fewer_frames_than_the_clip_has_are_refused()
         plant(WALK, Lift(WALK.frames - 1, WALK.frames - 1))
     with pytest.raises(ValueError, match=f"over {WALK.frames} frames, as the clip has, got {WALK.frames - 1}"):
         plant(WALK, Lift(WALK.frames, WALK.frames - 1))
+    with pytest.raises(ValueError, match=f"over {WALK.frames} frames, as the clip has, got {WALK.frames + 1}"):
+        plant(WALK, Lift(WALK.frames + 1, WALK.frames + 1))
+
+
+def test_surfaces_may_move_on_after_the_clip() -> None:
+    motion = np.tile(np.eye(4), (WALK.frames + 7, 1, 1))
+    motion[:, 2, 3] = 0.001 * np.arange(len(motion))
+    deck = ik2bone.Mesh([[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 9.0, 0.0]], [[0, 1, 2]])
+    plans = [plant(WALK, Surfaces((Surface(deck, motion=one),), LEG)) for one in (motion, motion[: WALK.frames])]
+    assert (plans[0].rotations == plans[1].rotations).all()
 
 
 def test_surfaces_whose_motion_ends_before_the_clip_are_refused() -> None:

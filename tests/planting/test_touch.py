@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from climb import RADIUS, SPACING, Climb, ladder, make_climb, wall
 from ik2bone.clip import Clip
-from ik2bone.contacts.spans import Span, marks_of
+from ik2bone.contacts.spans import Span, marks_of, spans_of
 from ik2bone.curves import runs
 from ik2bone.hands.touch import find_touches
 from ik2bone.plan import NoGround, Settings, plant
@@ -200,6 +200,16 @@ def test_sentences_count_the_limbs_that_were_asked_for() -> None:
         settings = replace(NEAREST, asked=np.array(asked, bool), marks=marks)
         notes = plant(clip, ladder(make_climb().rungs), settings).notes
         assert any(str(note).startswith(sentence) for note in notes)
+
+
+@pytest.mark.parametrize("asked", [[1, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
+def test_stored_contacts_that_stand_for_always_do_so_for_all_limbs(asked) -> None:
+    climb = make_climb()
+    clip, settings = climb.clip, replace(NEAREST, contacts="ALWAYS", asked=np.array(asked, bool))
+    plan = plant(clip, ladder(climb.rungs + 0.02), settings)
+    marks = marks_of(spans_of(plan.contacts & settings.asked[:, None], "abcd"), "abcd", 0, clip.frames)
+    again = plant(clip, ladder(climb.rungs + 0.02), replace(settings, contacts="STORED", marks=marks))
+    assert (again.rotations == plan.rotations).all()
 
 
 def _reaching_for_a_wall(state: str, away: float = 0.15, part: str = "ball"):

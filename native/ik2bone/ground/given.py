@@ -32,7 +32,8 @@ def as_ground(ground: Any, clip: Clip) -> Ground:
             if surface.moves and len(surface.motion) < clip.frames:
                 expected = f"the motion of surface {surface.name!r} over {clip.frames} frames, as the clip has"
                 raise ValueError(f"ground: expected {expected}, got {len(surface.motion)}")
-        return ground
+        longer = any(surface.moves and len(surface.motion) > clip.frames for surface in ground.surfaces)
+        return ground.cut(slice(clip.frames)) if longer else ground
     if isinstance(ground, GivenGround | HeightField | MovingGround):
         return ground
     if not callable(ground):
@@ -55,7 +56,7 @@ def check_frames(ground: Ground, clip: Clip, up: Array | None) -> None:
         expected = f"answers on {clip.frames} frames, as the clip has"
         raise ValueError(f"ground: expected {expected}, got none on the last: {error}") from error
     for motion in motions:
-        if motion is not None and len(motion) < clip.frames:
+        if motion is not None and len(motion) != clip.frames:
             expected = f"motions of supports over {clip.frames} frames, as the clip has"
             raise ValueError(f"ground: expected {expected}, got {len(motion)}")
 
