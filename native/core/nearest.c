@@ -6,8 +6,9 @@
 
 #include "tree.h"
 
-/* Two places count as one if their coordinates differ by less than this share of the largest: a
- * point on an edge is computed anew for each triangle there, with a few roundings. */
+/* Two places count as one if their coordinates differ by less than this share of the largest one,
+ * corners included: a point on an edge is computed anew for each triangle there, with a few
+ * roundings. */
 #define ONE_PLACE (16.0 * DBL_EPSILON)
 
 /* The point of a query, and the nearest point of the mesh found so far; distances are squared.
@@ -17,18 +18,17 @@ typedef struct {
     tree_hit best;
 } nearest_place;
 
-/* Of triangles that meet in the nearest place, the first is kept, whatever rounding says. */
+/* Takes the nearest point of a triangle, `square` away, if no other is nearer. Of triangles that
+ * meet in the nearest place, the first is kept, whatever rounding says. */
 static inline void
-offer(nearest_place *self, const double point[3], const tree_triangle *triangle)
+offer(nearest_place *self, const double point[3], double square, const tree_triangle *triangle)
 {
     tree_hit *best = &self->best;
-    double off[3], between[3];
-    d3_sub(point, self->at, off);
-    double square = d3_dot(off, off);
-    if (square > self->reach) {
-        return;
+    double between[3], most = d3_largest(self->at);
+    for (int k = 0; k < 3; k++) {
+        most = larger(most, d3_largest(triangle->corners[k]));
     }
-    double apart = ONE_PLACE * larger(d3_largest(self->at), d3_largest(point));
+    double apart = ONE_PLACE * most;
     d3_sub(point, best->point, between);
     bool is_same = best->triangle && d3_largest(between) <= apart;
     bool is_nearer = is_same ? square < best->far : is_next(best, square, triangle);
@@ -89,6 +89,19 @@ is_over(const double p[3], const double (*corners)[3], double dest[3])
     return true;
 }
 
+/* Keeps `point` if it is nearer to `p` than the nearest one so far, which is `square` away. */
+static inline void
+keep_nearer(const double p[3], const double point[3], double *square, double nearest[3])
+{
+    double off[3];
+    d3_sub(point, p, off);
+    double found = d3_dot(off, off);
+    if (found < *square) {
+        *square = found;
+        d3_copy(point, nearest);
+    }
+}
+
 /* A point over a triangle is nearest to its projection, any other point to an edge. All edges are
  * tried nevertheless: for a triangle that is nearly a line, rounding may give the wrong case. */
 static inline void
@@ -96,13 +109,16 @@ see_triangle(void *asked, const tree_triangle *triangle)
 {
     nearest_place *self = asked;
     const double (*corners)[3] = (const double (*)[3])triangle->corners;
-    double point[3];
+    double point[3], nearest[3] = {0.0}, square = INFINITY;
     if (is_over(self->at, corners, point)) {
-        offer(self, point, triangle);
+        keep_nearer(self->at, point, &square, nearest);
     }
     for (int k = 0; k < 3; k++) {
         nearest_on_edge(self->at, corners[k], corners[(k + 1) % 3], point);
-        offer(self, point, triangle);
+        keep_nearer(self->at, point, &square, nearest);
+    }
+    if (square <= self->reach && square < INFINITY) {
+        offer(self, nearest, square, triangle);
     }
 }
 

@@ -241,6 +241,16 @@ def test_of_triangles_at_the_nearest_edge_the_first_is_returned_however_the_mesh
         np.testing.assert_array_equal(Mesh(vertices @ turn, triangles).nearest(points @ turn).triangle, least)
 
 
+@pytest.mark.parametrize("large", [1.0, 1e3, 1e6])
+def test_the_first_of_triangles_far_larger_than_the_way_to_their_edge_is_returned(large):
+    rng = np.random.default_rng(8)
+    roof = np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, -1.0], [0.0, -1.0, -1.0]]) * large
+    points = np.stack([*rng.uniform(-1, 1, (1, 300)), np.zeros(300), rng.uniform(-1, 1, 300).clip(0.0)], axis=-1)
+    for _ in range(10):
+        turn = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+        assert (Mesh(roof @ turn, [[0, 1, 2], [1, 0, 3]]).nearest(points @ turn).triangle == 0).all()
+
+
 def test_triangles_without_area_are_never_met_nor_nearest():
     rng = np.random.default_rng(6)
     start, way = rng.uniform(-1, 1, (50, 1, 3)), rng.standard_normal((50, 1, 3))
