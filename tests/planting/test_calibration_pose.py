@@ -86,6 +86,21 @@ def test_strength_blends_feet_and_hips_of_a_calibration_pose_alike(strength) -> 
     assert again.rotations == pytest.approx(plan.rotations, abs=1e-9) and not again.hips_offset.any()
 
 
+@pytest.mark.parametrize("strength", [0.001, 0.25, 0.5, 1.0])
+@pytest.mark.parametrize("high", [(0.3, 0.3), (0.3, -0.1), (0.0, -0.1), (-0.3, -0.3)])
+def test_hips_of_a_calibration_pose_rise_by_a_share_of_their_whole_rise(high, strength) -> None:
+    spread = spread_on_its_first_frame(make_walk(2.0).clip)
+    block, settings = height_field(lambda _x, y: np.where(y > 0.25, *high)), Settings(strength=strength)
+    whole, plan = plant(spread, block), plant(spread, block, settings)
+    assert plan.hips_offset == pytest.approx(strength * whole.hips_offset, abs=1e-9)
+    assert np.abs(plan.rotations[0] - [1.0, 0.0, 0.0, 0.0]).max() < 0.005
+    for other in (settings, Settings(strength=np.append(strength, np.ones(spread.frames - 1)))):
+        plan = plant(spread, block, other)
+        again = plant(spread, block, other, offset=np.repeat(plan.hips_offset[:, None], 2, axis=1))
+        assert again.rotations == pytest.approx(plan.rotations, abs=1e-9)
+        assert again.targets.ankle == pytest.approx(plan.targets.ankle, abs=1e-9)
+
+
 def test_calibration_pose_is_not_told_of_a_part_without_it() -> None:
     plan = plant(spread_on_its_first_frame(make_walk().clip), HILLS)
     assert [note.code for note in plan.cut(slice(0, 9)).notes].count("calibration_pose") == 1
