@@ -49,8 +49,8 @@ turn_outward(const limb *t, double matrix[4][4], double inward[3][3], double det
     return rigid & is_ordinary(square);
 }
 
-/* Begins to find the rotation nearest to a given matrix, in `own`. Returns false if the lane
- * needs care; with care, marks the row as invalid if the matrix is singular or not finite. */
+/* Begins to find the rotation nearest to a given matrix, in `own`. Returns false if the lane needs
+ * care; with care, marks the row as invalid if the matrix is singular or not finite. */
 IK2B_IN_LINE bool
 begin_end(limb *t, bool careful, double matrix[4][4])
 {
@@ -79,11 +79,10 @@ keep_goal(limb *t)
     return true;
 }
 
-/* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A
- * turns what it carries by A R A^-1. With Q the rotation nearest to A, and singular values of A
- * that differ little, this is Q R Q^-1 times a small stretch. The stretch turns what it carries
- * only by its product with the differences of the singular values of that, so these must be small,
- * too. */
+/* Sets `carried` if all matrices are rigid, else `sheared`. A correction R in a frame A turns what
+ * it carries by A R A^-1. With Q the rotation nearest to A, and singular values of A that differ
+ * little, this is Q R Q^-1 times a small stretch. The stretch turns what it carries only by its
+ * product with the differences of the singular values of that, so these must be small, too. */
 IK2B_IN_LINE bool
 carry_end(limb *t)
 {
@@ -161,8 +160,8 @@ turn_half_round(double goal[3][3], double wanted[3][3])
     memcpy(wanted, goal, 9 * sizeof **goal);
 }
 
-/* Corrects `wanted` if only one of joint and goal is mirrored. Returns false if the lane
- * needs care. */
+/* Corrects `wanted` if only one of joint and goal is mirrored. Returns false if the lane needs
+ * care. */
 IK2B_IN_LINE bool
 match_hands(limb *t, bool careful)
 {
