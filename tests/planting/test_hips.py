@@ -211,6 +211,15 @@ def test_cliff_of_any_height_has_a_plan(high) -> None:
     assert np.abs(plan.hips_offset).max() < 2.0 * abs(high)
 
 
+@pytest.mark.parametrize("high", [0.1, 100.0, 1e4, 1e6])
+@pytest.mark.parametrize("contacts", ["AUTO", "ALWAYS"])
+@pytest.mark.parametrize("fps", [1e4, 1e6])
+def test_cliff_has_a_plan_at_any_frame_rate(fps, contacts, high) -> None:
+    cliff = height_field(lambda x, y: np.where(x > 0.7, high, 0.0))
+    plan = plant(CLIP.having(fps=fps), cliff, Settings(contacts=contacts))
+    assert np.abs(plan.hips_offset).max() < 2.0 * max(high, CLIP.leg)
+
+
 def test_feet_out_of_reach_draw_the_hips_aside_by_less_than_a_leg() -> None:
     plan = plant(CLIP, height_field(lambda x, y: np.where(x > 1.0, 10.0, 0.0)), Settings(contacts="ALWAYS"))
     assert np.abs(plan.hips_offset[:, :2]).max() < CLIP.leg
