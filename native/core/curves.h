@@ -21,7 +21,7 @@ size_t ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds);
  * from 0 to about 1, because the accuracy is relative to that (with 1e12, no optimum is found), and
  * at least two of them are positive (one, if there is only one sample). `floor` may hold minus
  * infinity and `ceiling` infinity. A floor that is over its ceiling, or less than 1e-7 of the
- * curves' size under it, counts as that much under it. Stiffness over 1e13 counts as 1e13. The
+ * curves' size under it, counts as that much under it. Stiffness over 1e10 counts as 1e10. The
  * curves' size is the greatest distance of a wish from the first wish, or from a bound that the
  * wish violates.
  *

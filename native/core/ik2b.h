@@ -29,8 +29,9 @@
  *   cone.h    the legal arc of the circle, or the legal upper bone with the least miss
  *   turn.c    the turns of the two bones: shortest arcs, and the roll about the hinge
  *   end.c     the end joint's turn, between the rotations that are nearest to matrices (polar.h)
- * place.c, points.c and transforms.c list the stages of each function. A stage processes sixteen
- * rows at once (limbs.h). solver.c brings the rows to the stages, options.c prepares the options.
+ * place.c, points.c, transforms.c, turn.c and end.c list the stages of each function. A stage
+ * processes sixteen rows at once (limbs.h). solver.c brings the rows to the stages, options.c
+ * prepares the options.
  */
 #ifndef IK2B_H
 #define IK2B_H
