@@ -129,8 +129,8 @@ def plan_pose(case: Case, later: Plan, hips: Array) -> Plan:
     nowhere: dict[str, Any] = dict.fromkeys(("contacts", "resting", "enforced"), np.zeros((1, clip.legs, 2), bool))
     moves = strength[:, None] * hips if case.offset is None else np.zeros_like(hips)
     rotations, targets = np.concatenate([turns, toes], axis=2), weaken(pose, targets, given, strength)
-    planned = {"rotations": rotations, "hips_offset": moves, "targets": targets, "miss": miss, "strength": strength}
-    return replace(later, **planned, **nowhere)
+    planned = replace(later, rotations=rotations, hips_offset=moves, targets=targets, miss=miss, strength=strength)
+    return replace(planned, **nowhere)
 
 
 def find_sole(case: Case) -> Sole:
