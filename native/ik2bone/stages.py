@@ -110,16 +110,16 @@ def plan_pose(case: Case, later: Plan, hips: Array) -> Plan:
     pose, knees, strength = clip.cut(slice(0, 1)), find_knees(clip), settings.shares(clip.frames)[:1]
     feet = ~settings.touching(clip)
 
-    def beyond_hips() -> Array:
-        """How far an earlier plan has moved the hip joints (1, L, 3) beyond the move of the hips."""
-        return np.zeros_like(pose.hip) if case.offset is None else case.offset[:1] - (strength[:, None] * hips)[:, None]
+    def given_beyond(hips: Array) -> Array:
+        shown = strength[:, None] * hips
+        return np.zeros_like(pose.hip) if case.offset is None else beyond(pose, case.offset[:1], shown)
 
-    way = hips[:, None] + beyond_hips()
+    way = hips[:, None] + given_beyond(hips)
     following, _ = follow_ground(pose.moved(level_part(way, up)), later.sole, ground, settings)
     lift = ((following.ankle - pose.ankle - hips[:, None]) @ up)[0]
     if case.moves_hips and feet.any() and (lift[feet] > 0.0).all():
         hips = hips + lift[feet].min() * up
-    given = beyond_hips()
+    given = given_beyond(hips)
     along = Targets.of(pose).moved(hips[:, None] + given)
     lifted = ((following.ankle - along.ankle) @ up > 0.0)[0] & feet
     targets = along.with_legs(lifted, following)
