@@ -22,7 +22,7 @@ from ..keys.fcurves import set_properties
 LAID_OVER, POSE = "LAID_OVER", "POSE"
 # Properties of a strip by name.
 Extent = dict[str, Any]
-# Stores a call that undoes a change, like `ExitStack.callback`.
+# Stores a call that undoes a change, as `transaction.on_error` does.
 Keep = Callable[..., Any]
 
 

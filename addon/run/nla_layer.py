@@ -28,7 +28,7 @@ from .contacts import Rows
 from .layers import Keep, Layer
 from .output import Derived, write_keys
 from .task import Bounds, Task
-from .transaction import keep_curves, keep_marks, named, on_error
+from .transaction import keep_curves, keep_marks, named, on_end, on_error
 
 CORRECTIONS, POSE = ".layer", ".pose"
 NO_TURN = (1.0, 0.0, 0.0, 0.0)
@@ -72,8 +72,9 @@ class NlaLayer(Derived):
             return (yield from super().trial(channels))
         with actions.temporary_copy(self.target) as copy, ExitStack() as stack:
             yield from self._key(copy, self._differences(channels))
-            layers.strengthen(stack.callback, self.over.corrections)
-            self._show(stack.callback, copy)
+            keep = partial(on_end, stack)
+            layers.strengthen(keep, self.over.corrections)
+            self._show(keep, copy)
             return (yield from self.task.sample())
 
     def _replaces_all(self, channels: list[Channel]) -> bool:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import bpy
-from bpy.types import Action, Context, Object
+from bpy.types import Action, AnimData, Context, NlaStrip, NlaTrack, Object
 from bpy.utils import unescape_identifier
 from numpy.typing import NDArray
 
@@ -29,15 +29,50 @@ Pose = tuple[dict[str, Sequence[float]], dict[str, NDArray]]
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
+def parts_of(armature: Object) -> list[int]:
+    """The addresses of what a run may refer to in an armature and in the actions that it plays.
+
+    Blender raises `ReferenceError` for a removed datablock, but it reads and writes the memory of a removed part.
+    """
+    curves = (curve for played in actions.assignments(armature) for curve in played.curves)
+    bones = (*armature.pose.bones, *armature.data.bones)
+    return [*_parts_of_nla(armature), *(part.as_pointer() for part in (*bones, *curves))]
+
+
+def _parts_of_nla(armature: Object) -> list[int]:
+    data = armature.animation_data
+    tracks = [*data.nla_tracks] if data else []
+    strips = (strip for track in tracks for strip in track.strips)
+    return [part.as_pointer() for part in (*filter(None, [data]), *tracks, *strips)]
+
+
 def on_error(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
     """Make a call if the run is refused, fails or is stopped. A call on data that was removed meanwhile is skipped."""
+    call = _lasting(call, *arguments)
 
     def leave(error: type[BaseException] | None, *_: object) -> None:
-        with suppress(ReferenceError):
-            if error is not None:
-                call(*arguments)
+        if error is not None:
+            call()
 
     undo.push(leave)
+
+
+def on_end(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:
+    """Make a call at the end, whatever happened. A call on data that was removed meanwhile is skipped."""
+    undo.callback(_lasting(call, *arguments))
+
+
+def _lasting(call: Callable[..., Any], *arguments: Any) -> Callable[[], None]:
+    """The call with these arguments, which does nothing if a datablock or a part of an NLA among them was removed."""
+    parts = [part for part in arguments if isinstance(part, (AnimData, NlaStrip, NlaTrack))]
+    owners = [part.id_data for part in parts]
+
+    def make() -> None:
+        with suppress(ReferenceError):
+            if all(part.as_pointer() in _parts_of_nla(owner) for part, owner in zip(parts, owners, strict=True)):
+                call(*arguments)
+
+    return make
 
 
 def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from math import inf
 from typing import Any
@@ -20,6 +21,7 @@ from ..rig.armatures import find_armature, find_armatures, why_no_armature
 from ..run.pipeline import planting
 from ..run.refusals import refuse_linked
 from ..run.restore import is_planted, restore
+from ..run.transaction import parts_of
 from .figures import short
 from .panel import draw_frames, draw_limbs, draw_options, redraw, split_layout
 
@@ -71,8 +73,7 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
             self.surface = properties.surface_name(settings)
         if bpy.app.background:
             return self.execute(context)
-        _stop()
-        self._stages = planting(context, find_armatures(context), properties.plain(self))
+        self._begin(context)
         ended = self._advance(AT_ONCE)
         if ended is None:
             self._begin_to_show(context)
@@ -110,16 +111,23 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         draw_options(layout, self)
 
     def execute(self, context: Context) -> Result:
-        _stop()
-        self._stages = planting(context, find_armatures(context), properties.plain(self))
+        self._begin(context)
         return self._advance(inf) or {"FINISHED"}
+
+    def _begin(self, context: Context) -> None:
+        _stop()
+        self._armatures, self._parts = find_armatures(context), None
+        self._stages = planting(context, self._armatures, properties.plain(self))
 
     def _advance(self, seconds: float) -> Result | None:
         """Continue the run for some seconds, and return the operator's result if it has ended."""
         until = time.monotonic() + seconds
         try:
+            if self._parts not in (None, _parts_of(self._armatures)):
+                raise ReferenceError
             while time.monotonic() < until:
                 self._progress = next(self._stages)
+            self._parts = _parts_of(self._armatures)
         except StopIteration as end:
             kind, units = {"WARNING" if end.value.is_warning else "INFO"}, bpy.context.scene.unit_settings
             self.report(kind, end.value.summary)
@@ -130,7 +138,10 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
             self.report({"ERROR"}, f"Not planted: {refusal}")
             return {"CANCELLED"}
         except ReferenceError:
-            self.report({"ERROR"}, "Not planted: what is planted, or what it stands on, was removed meanwhile")
+            with suppress(ReferenceError):
+                self._stages.close()
+            told = "what is planted, or what it stands on, was edited or removed meanwhile"
+            self.report({"ERROR"}, f"Not planted: {told}")
             return {"CANCELLED"}
         return None
 
@@ -154,6 +165,12 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         context.window_manager.progress_end()
         context.workspace.status_text_set(None)
         redraw(context)
+
+
+def _parts_of(armatures: Sequence[Object]) -> list[int]:
+    """The addresses of what a run refers to while it waits, and another window or a script may remove it."""
+    parts = (part for armature in armatures for part in parts_of(armature))
+    return [bpy.context.view_layer.depsgraph.as_pointer(), *parts]
 
 
 class IK2BONE_OT_restore(ArmatureOperator, Operator):

@@ -7,6 +7,7 @@ import importlib
 import itertools
 import threading
 import time
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import biped
@@ -237,14 +238,94 @@ def test_a_run_that_something_else_ended_stays_so(bpy, addon):
     kind.cancel(SimpleNamespace(), bpy.context)
 
 
+def _waiting(addon, stages, walker):
+    """The class of the operator, an instance that has just begun to wait between two stages, and what it reports."""
+    kind, told = addon("ui.operators").IK2BONE_OT_plant_feet, []
+    run = SimpleNamespace(
+        _stages=stages, _armatures=[walker], _parts=None, report=lambda _kind, text: told.append(text)
+    )
+    assert kind._advance(run, 0.0) is None
+    return kind, run, told
+
+
 @pytest.mark.parametrize("removed", ["Slope", "Walker"])
 def test_a_run_whose_objects_are_removed_meanwhile_is_told(bpy, walker, slope, options, addon, removed):
     bpy.context.scene.ik2bone.surface_object = slope
-    kind, told = addon("ui.operators").IK2BONE_OT_plant_feet, []
     stages = addon("run.pipeline").planting(bpy.context, [walker], options())
     for _ in range(3):
         next(stages)
+    kind, run, told = _waiting(addon, stages, walker)
     bpy.data.objects.remove(bpy.data.objects[removed])
-    run = SimpleNamespace(_stages=stages, report=lambda _kind, text: told.append(text))
     assert kind._advance(run, 100.0) == {"CANCELLED"}
-    assert told == ["Not planted: what is planted, or what it stands on, was removed meanwhile"]
+    assert told == ["Not planted: what is planted, or what it stands on, was edited or removed meanwhile"]
+
+
+def _remove_armature(bpy, walker):
+    bpy.data.objects.remove(walker)
+
+
+def _remove_bone(bpy, walker):
+    bpy.context.view_layer.objects.active = walker
+    bpy.ops.object.mode_set(mode="EDIT")
+    walker.data.edit_bones.remove(walker.data.edit_bones["foot.L"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def _remove_curve(_bpy, walker):
+    (bag,) = fingerprint.bags_of(walker.animation_data.action)
+    bag.fcurves.remove(bag.fcurves[0])
+
+
+def _remove_action(bpy, walker):
+    bpy.data.actions.remove(walker.animation_data.action)
+
+
+def _remove_track(_bpy, walker):
+    walker.animation_data.nla_tracks.remove(walker.animation_data.nla_tracks[0])
+
+
+def _remove_scene(bpy, _walker):
+    present = bpy.context.scene
+    bpy.data.scenes.new("Other")
+    bpy.data.scenes.remove(present)
+
+
+@pytest.mark.parametrize(
+    "remove", [_remove_armature, _remove_bone, _remove_curve, _remove_action, _remove_track, _remove_scene]
+)
+def test_a_run_does_not_go_on_with_what_was_removed_meanwhile(bpy, walker, addon, remove):
+    """Blender gives the memory of bones and curves to something else, and a run that read it there could crash."""
+    done = []
+
+    def steps():
+        try:
+            for number in itertools.count():
+                done.append(number)
+                yield addon("stages").Progress("working", 0.5)
+        finally:
+            done.append("closed")
+
+    walker.animation_data.nla_tracks.new()
+    stages = steps()
+    next(stages)
+    kind, run, told = _waiting(addon, stages, walker)
+    assert kind._advance(run, 0.001) is None
+    before = list(done)
+    remove(bpy, walker)
+    assert kind._advance(run, 0.001) == {"CANCELLED"}
+    assert done == [*before, "closed"] and len(told) == 1
+
+
+@pytest.mark.parametrize("kind", ["on_error", "on_end"])
+@pytest.mark.parametrize("remove", [_remove_armature, _remove_track, None])
+def test_only_what_was_not_removed_meanwhile_is_put_back(bpy, walker, addon, kind, remove):
+    """The call would write to the memory of a removed strip, which may hold something else by then."""
+    track, made = walker.animation_data.nla_tracks.new(), []
+    strip = track.strips.new("walk", 1, walker.animation_data.action)
+    with pytest.raises(ArithmeticError), ExitStack() as undo:
+        for number, part in enumerate((walker.animation_data, track, strip)):
+            getattr(addon("run.transaction"), kind)(undo, lambda _, number: made.append(number), part, number)
+        if remove:
+            remove(bpy, walker)
+        raise ArithmeticError
+    assert made == {_remove_armature: [], _remove_track: [0], None: [2, 1, 0]}[remove]
