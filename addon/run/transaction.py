@@ -23,8 +23,8 @@ from . import records
 
 BACKUP = ".ik2bone backup"
 PLANTED = ".planted"
-# The values of transforms of an armature by name, and those of all its bones.
-Pose = tuple[dict[str, Sequence[float]], dict[str, NDArray]]
+# The values of transforms of an armature by name, the names of its bones, and the values of theirs.
+Pose = tuple[dict[str, Sequence[float]], list[str], dict[str, NDArray]]
 # The owner and the property in a data path: a custom property, with its quotes escaped, or one of Blender's.
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
@@ -146,7 +146,9 @@ def keep_pose(undo: ExitStack, context: Context, armature: Object) -> None:
         context.view_layer.update()
         changed = [path for path in values if _value_at(armature, path) != values[path]]
         for path in changed:
-            _set_at(armature, path, values[path])
+            # A bone that was removed meanwhile has no properties.
+            with suppress(ValueError):
+                _set_at(armature, path, values[path])
         if changed:
             # A change of a custom property, which drivers may use, does not cause an evaluation.
             armature.update_tag(refresh={"OBJECT"})
@@ -200,14 +202,16 @@ def _owner(armature: Object, path: str) -> Any:
 def pose_of(armature: Object) -> Pose:
     """The transforms of an armature and of its bones."""
     own = {name: tuple(getattr(armature, name)) for name in TRANSFORMS}
-    return own, {name: read(armature, name, size) for name, size in TRANSFORMS.items()}
+    return own, armature.pose.bones.keys(), {name: read(armature, name, size) for name, size in TRANSFORMS.items()}
 
 
 def set_pose(armature: Object, pose: Pose) -> None:
-    """Set all transforms of an armature and of its bones."""
-    own, bones = pose
-    for name, values in own.items():
-        setattr(armature, name, values)
-    for name, rows in bones.items():
-        for bone, values in zip(armature.pose.bones, rows.tolist(), strict=True):
-            setattr(bone, name, values)
+    """Set all transforms of an armature and of its bones, except bones that were removed meanwhile."""
+    own, names, values = pose
+    for name, value in own.items():
+        setattr(armature, name, value)
+    bones = [armature.pose.bones.get(name) for name in names]
+    for name, rows in values.items():
+        for bone, row in zip(bones, rows.tolist(), strict=True):
+            if bone is not None:
+                setattr(bone, name, row)

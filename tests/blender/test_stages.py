@@ -329,3 +329,18 @@ def test_only_what_was_not_removed_meanwhile_is_put_back(bpy, walker, addon, kin
             remove(bpy, walker)
         raise ArithmeticError
     assert made == {_remove_armature: [], _remove_track: [0], None: [2, 1, 0]}[remove]
+
+
+def test_a_run_whose_bone_is_removed_meanwhile_puts_back_the_pose_of_the_others(bpy, walker, slope, options, addon):
+    foot = walker.pose.bones["foot.L"]
+    foot["switch"] = 1.0
+    foot.keyframe_insert('["switch"]', frame=1)
+    _pose_by_hand(bpy, walker)
+    before = {bone.name: tuple(map(tuple, bone.matrix_basis)) for bone in walker.pose.bones if bone != foot}
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    for _ in range(3):
+        next(stages)
+    _remove_bone(bpy, walker)
+    assert {bone.name: tuple(map(tuple, bone.matrix_basis)) for bone in walker.pose.bones} != before
+    stages.close()
+    assert {bone.name: tuple(map(tuple, bone.matrix_basis)) for bone in walker.pose.bones} == before
