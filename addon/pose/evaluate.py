@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -59,7 +59,17 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
         _hand_over(user, scene, ("frame_current", "frame_float", "[", *animated))
         yield scene
     finally:
-        _hand_over(scene, user)
+        with suppress(ReferenceError):
+            _hand_over(scene, user)
+        _remove(scene)
+
+
+def _remove(scene: Scene) -> None:
+    """Remove a private scene, which windows show if the user's scene was removed meanwhile."""
+    if any(window.scene == scene for window in bpy.context.window_manager.windows):
+        # The other way would leave these windows without a scene, and Blender would crash.
+        bpy.data.scenes.remove(scene)
+    else:
         # `scenes.remove` crashes Blender 4.2 if there is no window, for instance in a script on a timer.
         bpy.data.batch_remove([scene])
 

@@ -7,7 +7,7 @@ import importlib
 import itertools
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from types import SimpleNamespace
 
 import biped
@@ -344,3 +344,18 @@ def test_a_run_whose_bone_is_removed_meanwhile_puts_back_the_pose_of_the_others(
     assert {bone.name: tuple(map(tuple, bone.matrix_basis)) for bone in walker.pose.bones} != before
     stages.close()
     assert {bone.name: tuple(map(tuple, bone.matrix_basis)) for bone in walker.pose.bones} == before
+
+
+def test_a_run_whose_scene_is_removed_meanwhile_leaves_windows_another_scene(bpy, walker, slope, options, addon):
+    """Windows may show the private scene then, and removing that left them without one, which crashed Blender."""
+    user, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    drive_by_scene(walker, "location", user, "frame_current", 0)
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    while len(bpy.data.scenes) < 3:
+        next(stages)
+    (private,) = set(bpy.data.scenes) - {user, other}
+    bpy.context.window.scene = private
+    bpy.data.scenes.remove(user)
+    with suppress(ReferenceError):
+        stages.close()
+    assert bpy.context.window.scene == other and bpy.data.scenes[:] == [other]
