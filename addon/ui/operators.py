@@ -140,8 +140,9 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         except ReferenceError:
             with suppress(ReferenceError):
                 self._stages.close()
-            told = "what is planted, or what it stands on, was edited or removed meanwhile"
-            self.report({"ERROR"}, f"Not planted: {told}")
+            self.report(
+                {"ERROR"}, "Not planted: what is planted, or what it stands on, was edited or removed meanwhile"
+            )
             return {"CANCELLED"}
         return None
 
