@@ -53,8 +53,9 @@ def plant(
     `down` is None, and it returns the nearest point of the ground in any direction. Raises `NoGround` if there is no
     ground under any foot.
 
-    `settings` are by default `Settings()`. `sole` is the `sole` of a plan of a longer clip of the same figure, because
-    a single pose shows little of the sole. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from
+    `settings` are by default `Settings()`. `sole` is the `sole` of another plan of the same figure: of a longer clip,
+    because a single pose shows little of the sole, or of the plan that made this clip, because planted feet may no
+    longer show how high their soles are. `offset` (F, L, 3) is how far an earlier plan has moved the hip joints from
     their places in the clip. They stay there, and `hips_offset` is zero. An `offset` equal to the one that this
     function would find gives the same rotations.
 

@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 import pytest
 from grounds import Part, Parts, plate
+from ik2bone import Mesh
 from ik2bone.anchors.choose import find_anchors
 from ik2bone.contacts.standing import Contacts
-from ik2bone.ground.given import HeightField
+from ik2bone.ground.given import HeightField, as_ground
 from ik2bone.plan import Settings
 from ik2bone.rotations import move_points
 from ik2bone.sole.measure import measure_sole
@@ -122,6 +123,29 @@ def test_feet_over_gaps_on_a_slope_are_put_aside_alike_up_and_down_it(walk, rise
         fields = (HeightField(partial(height, slope=slope), 1e-3) for slope in (rise, -rise))
         up, down = ([anchor.foothold[0] for anchor in found(walk, field)[1]] for field in fields)
         assert up == pytest.approx(down, abs=0.01)
+
+
+@pytest.mark.parametrize("depth", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize(
+    "on",
+    [lambda _, y: np.abs(y) < 0.08, lambda _, y: np.abs(np.abs(y) - 0.1) < 0.04, lambda x, _: x % 0.5 < 0.22],
+    ids=["a beam under the inner half of each foot", "beams narrower than feet", "stepping stones"],
+)
+def test_feet_stay_on_what_their_soles_are_partly_on_over_deep_ground(walk, on, depth) -> None:
+    anchors = found(walk, height_field(lambda x, y: np.where(on(x, y), 0.0, -depth)))[1]
+    assert [anchor.foothold[2] for anchor in anchors] == pytest.approx([0.0] * len(anchors), abs=1e-9)
+
+
+def test_a_foot_beside_a_bridge_takes_no_others_under_it(walk) -> None:
+    """The deck has a hole round one foot, wide enough that its sole is over it alone."""
+    place = [anchor.origin for anchor in found(walk, FLAT)[1]][4]
+    side, x, far = np.sign(place[1]), place[0], 20.0
+    deck = [((-far, x - 0.5), (-1.0, 1.0)), ((x + 0.5, far), (-1.0, 1.0)), ((x - 0.5, x + 0.5), (-side, 0.0))]
+    sheets = [(*deck[0], 0.0), (*deck[1], 0.0), (*deck[2], 0.0), ((-far, far), (-far, far), -1.0)]
+    vertices = [(a, b, z) for xs, ys, z in sheets for a in xs for b in ys]
+    triangles = [(4 * n + a, 4 * n + b, 4 * n + c) for n in range(len(sheets)) for a, b, c in ((0, 2, 1), (1, 2, 3))]
+    heights = [a.foothold[2] for a in found(walk, as_ground(Mesh(vertices, triangles), walk.clip))[1]]
+    assert heights == pytest.approx([-1.0 if number == 4 else 0.0 for number in range(len(heights))], abs=1e-9)
 
 
 def test_feet_go_up_a_ramp_over_a_floor(walk) -> None:

@@ -178,3 +178,18 @@ def test_figure_that_falls_and_lies_keeps_its_feet_as_they_are(axis, relaxed) ->
     after = plan.apply(clip).foot[95:, :, :3, :3]
     turned = np.trace(np.swapaxes(after, -1, -2) @ clip.foot[95:, :, :3, :3], axis1=-2, axis2=-1)
     assert np.degrees(np.arccos(0.5 * (turned.min() - 1.0))) < 10.0
+
+
+def make_handstand() -> Clip:
+    """A figure that stands on its hands, with toes up: it never shows how its feet stand."""
+    half_turns, over = np.full((60, 3), [0.0, np.pi, 0.0]), np.array([0.0, 0.0, 0.9])
+    return moved_by(about(over, half_turns), make_fall("back").cut(slice(0, 60))).having(up=np.array([0.0, 0.0, 1.0]))
+
+
+@pytest.mark.parametrize("height", [0.0, 0.4])
+@pytest.mark.parametrize("clip", [make_fall("back").cut(slice(95, None)), make_handstand()], ids=["lies", "handstand"])
+def test_figure_that_never_shows_its_feet_on_the_ground_keeps_its_height_over_its_declared_floor(clip, height) -> None:
+    plan = plant(clip, lambda xy: 0.0 * xy[:, 0] + height)
+    assert not plan.locked.any()
+    moved = plan.apply(clip).ball - clip.ball
+    np.testing.assert_allclose(moved, np.zeros_like(moved) + [0.0, 0.0, height], atol=1e-6)

@@ -16,7 +16,7 @@ from ..contacts.standing import Contacts
 from ..curves import SHARPEST
 from ..ground.query import Ground, may_move, support_of
 from ..rotations import einsum, inverse_of, move_points
-from ..settings import Settings
+from ..settings import DEEPEST, Settings
 from ..sole.measure import EVEN, Sole
 from .anchor import Anchor, on_supports, ride_of
 from .footprint import SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
@@ -81,8 +81,8 @@ def _settle(
     """The ground of N stances, and how far (N, 3) the figure was carried as their feet came to stand. `wished` (N, 3)
     are the places that users want for the standing points, NaN for none.
 
-    The ground under each stance is asked for at the level of the stance before it, which matters on bridges and on
-    stairs without risers. It is asked for again as long as answers change the level, or what carries the figure, of
+    The ground under each stance is asked for at the level of those before it, which matters on bridges and on stairs
+    without risers. It is asked for again as long as answers change the level, or what carries the figure, of
     other stances.
     """
     count, rows = len(prints.spans), np.arange(len(prints.spans))
@@ -98,7 +98,7 @@ def _settle(
         asked[new] = below[new]
         site = Site(ground, prints, asked, asked, clip.leg, least)
         hits[new], found[new], aside[new] = _under_soles(site, rows[new])
-        rise = _last_found((hits - place) @ clip.up, found)
+        rise = _levels((hits - place) @ clip.up, found, DEEPEST * clip.leg)
         if rides and may_move(ground):
             anchors = _anchors(replace(site, zero=hits), aside, carried, False)
             if any(anchor.motion is not None for anchor in anchors):
@@ -111,14 +111,19 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
     """The ground (M, 3) under the standing points of the stances `rows` (M,), whether there is any (M,), and how far
     ahead and to the left (M, 2) of the points it was found.
 
-    A foot does not fall into a gap that its sole spans, but stays as high as the lower side of the gap.
+    A foot does not fall into a gap that its sole spans, but stays as high as the lower side of the gap. Nor does it
+    fall off an edge under its sole farther than hips come down, if the edge is nearer to the level asked for.
     """
     points = _about_soles(site.prints.points[rows])
     under = site.ask(rows, points)
-    higher = under.found & (over_edge(points, under) > EVEN) & (under.height > under.height[:, :1])
+    climb, own = over_edge(points, under), under.height[:, :1]
+    higher = under.found & (climb > EVEN) & (under.height > own)
     heights = np.where(higher, under.height, -np.inf)
     left, right, (behind, ahead) = heights[:, 1], heights[:, 2], heights[:, 3:].reshape(-1, 2, ALONG).max(axis=2).T
     beside = np.maximum(np.minimum(left, right), np.minimum(behind, ahead))
+    edges = np.where((climb > DEEPEST) & (np.abs(heights) < np.abs(own)), heights, -np.inf)
+    nearest = np.take_along_axis(edges, np.abs(edges).argmin(axis=1)[:, None], axis=1)[:, 0]
+    beside = np.where(beside > -np.inf, beside, nearest)
     # Index 0, the standing point, where the sole spans no gap.
     on = np.arange(len(rows)), (heights == beside[:, None]).argmax(axis=1)
     bridged = beside > -np.inf
@@ -136,10 +141,17 @@ def _about_soles(points: Array) -> Array:
     return np.concatenate([middle, sides, ways.reshape(len(points), -1, 2)], axis=1)
 
 
-def _last_found(rises: Array, found: Mask) -> Array:
-    """For each stance (N,) the rise of the last one before it that found ground, 0 without one."""
-    last = np.maximum.accumulate(np.where(found, np.arange(len(found)), -1))
-    return np.concatenate([[0.0], np.where(last >= 0, rises[last], 0.0)[:-1]])
+def _levels(rises: Array, found: Mask, deep: float) -> Array:
+    """For each stance (N,) the rise of the last one before it that found ground, 0 without one. A single foot that
+    stands more than `deep` under that, as beside a bridge, does not take those after it along.
+    """
+    levels, level, fell = np.zeros(len(rises)), 0.0, False
+    for row, (rise, is_found) in enumerate(zip(rises.tolist(), found.tolist(), strict=True)):
+        levels[row] = level
+        if is_found:
+            fell = rise < level - deep and not fell
+            level = level if fell else rise
+    return levels
 
 
 def _anchors(site: Site, shifts: Array, carried: Array, aligned: bool) -> list[Anchor]:

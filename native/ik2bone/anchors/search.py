@@ -14,6 +14,7 @@ from ..clip import Clip
 from ..contacts.stance import HASTY
 from ..curves import SHARPEST
 from ..rotations import dot
+from ..settings import DEEPEST
 from ..sole.measure import EVEN
 from .footprint import SOLE, UNEVEN_COST, Site, unevenness
 
@@ -56,10 +57,12 @@ class Search:
         later = ROUNDING * (number + length) * (1.0 + free / len(self.moves))[:, None]
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
-        # No place is worse than one down in the gap that the sole spans. Ground that is lower only by its own slope is
-        # no gap.
-        lower = under.height[..., 0] - np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) < -EVEN
-        prices[self.over_gap[free, None] & lower] += UNEVEN_COST
+        # No place is worse than one down in the gap that the sole spans, or, under the level of feet before, down an
+        # edge farther than hips come down. Ground that is lower only by its own slope is neither.
+        drop = np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) - under.height[..., 0]
+        prices[self.over_gap[free, None] & (drop > EVEN)] += UNEVEN_COST
+        over = (self.site.zero - self.site.below)[free] @ prints.axes[0, :, 2] / self.site.leg
+        prices += UNEVEN_COST * np.where(np.minimum(drop, drop - over[:, None]) > DEEPEST, drop, 0.0)
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 

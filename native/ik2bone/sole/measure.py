@@ -156,11 +156,17 @@ def with_own_floor(clip: Clip, sole: Sole) -> Sole:
 
 
 def lying(clip: Clip, sole: Sole) -> Mask:
-    """Which feet (F, L) hang, or lie on their heels, sides or backs, as those of sitting or lying figures do."""
+    """Which feet (F, L) hang, or lie on their heels, sides or backs, as those of sitting or lying figures do.
+
+    Where the clip shows no other feet, their soles are measured as if these were flat. So a ball over its ankle is
+    enough while the hips are hardly higher, or lower, than the foot.
+    """
     forward, up = (unit(turn_vectors(clip.foot, axes)) for axes in (sole.forward, sole.up))
     side, toes = dot(cross(forward, up), clip.up), dot(forward, clip.up)
-    sits = dot(clip.hip - clip.ball, clip.up) <= SITS * clip.leg
-    return (toes > np.where(sits, HANGS, LEANS)) | (np.abs(side) > LEANS) | (dot(up, clip.up) < -LEANS)
+    high = dot(clip.hip - clip.ball, clip.up)
+    leans = (toes > np.where(high <= SITS * clip.leg, HANGS, LEANS)) | (np.abs(side) > LEANS)
+    lies = (high <= LIES * clip.leg) & (dot(clip.ball - clip.ankle, clip.up) > 0.0)
+    return leans | lies | (dot(up, clip.up) < -LEANS)
 
 
 def tell_doubts(clip: Clip, sole: Sole, asked: Mask) -> list[Note]:
@@ -242,7 +248,9 @@ def _floor_under(clip: Clip, sole: Sole, balls: Mask) -> float:
     heights = _standing_heights(clip, stands)
     floor = _common_height([each - height for each, height in zip(heights, sole.ball_height, strict=True)], clip.leg)
     declared = clip.floors[0]
-    return declared if not stands.any() and 0.0 < floor - declared < SEAT * clip.leg else floor
+    # Hips may be lower than feet, as in a handstand.
+    lowest = min(floor, float((clip.hip @ clip.up).min()))
+    return declared if not stands.any() and 0.0 < lowest - declared < SEAT * clip.leg else floor
 
 
 def _common_height(standing: list[Array], leg: float) -> float:
