@@ -4,6 +4,8 @@
  */
 #include "call.h"
 
+#include <stdlib.h>
+
 _Static_assert((int)IK2B_SOLVE_COUNT - IK2B_SOLVE_OUT_MID <= MAX_RESULTS &&
                    (int)IK2B_POSE_COUNT - IK2B_POSE_OUT_ROOT <= MAX_RESULTS,
                "a function has more results than a call has room for");
@@ -42,6 +44,7 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
     self->state = state;
     self->extent.count = self->acquired = 0;
     self->owns_outputs = false;
+    self->found = (ik2b_crossings){.all = NULL};
     self->joints = (ik2b_joints){.count = 0};
     for (int i = 0; i < f->count - f->inputs; i++) {
         self->results[i] = NULL;
@@ -67,10 +70,22 @@ begin_call(call *self, module_state *state, function_id id, PyObject *const args
 }
 
 static PyObject *
+answer_of_crossings(const call *self)
+{
+    const ik2b_crossings *found = &self->found;
+    const char *records = found->all ? (const char *)found->all : "";
+    Py_ssize_t size = found->count * (Py_ssize_t)sizeof *found->all;
+    return size < 0 ? PyErr_NoMemory() : Py_BuildValue("y#s", records, size, kind_name(self->kind));
+}
+
+static PyObject *
 answer_of(const call *self)
 {
     const function *f = self->function;
     PyObject *type = self->state->types[f->type], *out = self->objects[OUT_SLOT];
+    if (f->count == f->inputs) {
+        return answer_of_crossings(self);
+    }
     if (f->count - f->inputs == 1) {
         return Py_NewRef(self->results[0]);
     }
@@ -98,5 +113,6 @@ end_call(call *self, bool done)
     }
     PyMem_Free((void *)self->joints.parents);
     PyMem_Free(self->joints.scratch);
+    free(self->found.all);
     return answer;
 }

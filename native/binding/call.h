@@ -8,6 +8,7 @@
 #define IK2B_CALL_H
 
 #include "functions.h"
+#include "mesh.h"
 #include "numpy.h"
 
 #define MAX_RESULTS 6
@@ -42,6 +43,7 @@ typedef struct {
     bool owns_outputs; /* the outputs are new arrays */
     ik2b_joints joints;
     ik2b_extent extent;
+    ik2b_crossings found;
     int acquired, places[IK2B_MAX_ARGUMENTS]; /* of arguments with a value, in order */
     PyObject *objects[SLOTS];                 /* borrowed; NULL: not given */
     PyObject *results[MAX_RESULTS];
@@ -58,28 +60,12 @@ int begin_call(call *self, module_state *state, function_id id, PyObject *const 
                Py_ssize_t given, PyObject *keywords);
 
 /* Releases everything. If the call is `done`, returns its answer: the only result itself, the
- * results as a named tuple, or the caller's own `out` if that is such a named tuple. Otherwise
- * returns NULL. */
+ * results as a named tuple, the caller's own `out` if that is such a named tuple, or the records of
+ * the crossings and the kind of their distances. Otherwise returns NULL. */
 PyObject *end_call(call *self, bool done);
 
 /* Whether there is anything to compute: no dimension is zero. */
 bool has_rows(const call *self);
-
-/* Releases the GIL, unless there is a single row without joints: to release and take back the GIL
- * takes half as long as to solve one row (45 of 85 ns). Returns NULL if the GIL is kept. */
-static inline PyThreadState *
-release_gil(const call *self)
-{
-    return self->extent.count > 0 || self->joints.count > 0 ? PyEval_SaveThread() : NULL;
-}
-
-static inline void
-restore_gil(PyThreadState *thread)
-{
-    if (thread) {
-        PyEval_RestoreThread(thread);
-    }
-}
 
 /* The steps of begin_call; all return 0, or -1 with an exception. */
 int parse(call *self, PyObject *const args[], Py_ssize_t given, PyObject *keywords);

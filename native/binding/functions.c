@@ -110,7 +110,7 @@ const function functions[FUNCTIONS] = {
     [MULTIPLY] = {ARGUMENTS("multiply", multiply_parameters, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT, 2, 2, ik2b_multiply)},
     [AGGREGATE] = {ARGUMENTS("aggregate", aggregate_parameters, IK2B_AGGREGATE_OUT, IK2B_AGGREGATE_COUNT, 4, 3, ik2b_aggregate),
                    .takes_parents = true},
-    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2, NULL)},
+    [CROSSINGS] = {ARGUMENTS("crossings", crossings_parameters, IK2B_CROSSINGS_COUNT, IK2B_CROSSINGS_COUNT, 2, 2, ik2b_mesh_crossings), .takes_mesh = true},
     [CAST] = {ARGUMENTS("cast", cast_parameters, IK2B_CAST_OUT_POINT, IK2B_CAST_COUNT, 2, 2, ik2b_mesh_cast), .type = HITS, .takes_mesh = true},
     [NEAREST] = {ARGUMENTS("nearest", nearest_parameters, IK2B_NEAREST_OUT_POINT, IK2B_NEAREST_COUNT, 1, 1, ik2b_mesh_nearest),
                  .type = HITS, .takes_mesh = true},

@@ -33,19 +33,21 @@ typedef struct {
 
 extern const word words[WORDS];
 
-typedef enum {
-    SOLVE,
-    ORIENT,
-    SOLVE_POSE,
-    POLE_OF,
-    HINGE_OF,
-    MULTIPLY,
-    AGGREGATE,
-    CROSSINGS,
-    CAST,
-    NEAREST,
-    FUNCTIONS
-} function_id;
+/* The module's functions over arrays: FUNCTION(ID, name). */
+#define ALL_FUNCTIONS(FUNCTION)                                                                    \
+    FUNCTION(SOLVE, solve)                                                                         \
+    FUNCTION(ORIENT, orient)                                                                       \
+    FUNCTION(AGGREGATE, aggregate)                                                                 \
+    FUNCTION(SOLVE_POSE, solve_pose)                                                               \
+    FUNCTION(POLE_OF, pole_of)                                                                     \
+    FUNCTION(HINGE_OF, hinge_of)                                                                   \
+    FUNCTION(MULTIPLY, multiply)                                                                   \
+    FUNCTION(CROSSINGS, cross_mesh)                                                                \
+    FUNCTION(CAST, cast_at_mesh)                                                                   \
+    FUNCTION(NEAREST, nearest_of_mesh)
+
+#define AS_ID(ID, name) ID,
+typedef enum { ALL_FUNCTIONS(AS_ID) FUNCTIONS } function_id;
 
 /* The named tuples of functions with several results. */
 typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_type;
@@ -54,7 +56,7 @@ typedef struct {
     const char *name;
     ik2b_function *kernel;
     const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
-    int inputs, count;
+    int inputs, count;           /* as many: the function returns the crossings of a mesh */
     /* How many arguments may be given by position, which decide the kind of the results, and how
      * many must be given. */
     int positional, required;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "own.h"
 
-#include "call.h"
 #include "curves.h"
 #include "rows.h"
 
@@ -154,31 +153,6 @@ mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given)
     return check_given(caller, given > 1 ? 1 : given, 1)
                ? PyCapsule_GetPointer(args[0], capsule_name)
                : NULL;
-}
-
-PyObject *
-core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    const ik2b_mesh *mesh = mesh_of("cross_mesh", args, given);
-    PyObject *answer = NULL;
-    ik2b_crossings found = {.all = NULL};
-    call self;
-    if (!mesh) {
-        return NULL;
-    }
-    if (begin_call(&self, PyModule_GetState(module), CROSSINGS, args + 1, given - 1, keywords) ==
-        0) {
-        PyThreadState *thread = release_gil(&self);
-        bool done = ik2b_mesh_crossings(mesh, &self.extent, self.arrays, &found);
-        restore_gil(thread);
-        Py_ssize_t size = found.count * (Py_ssize_t)sizeof *found.all;
-        answer = done ? Py_BuildValue("y#s", found.all ? (char *)found.all : "", size,
-                                      kind_name(self.kind))
-                      : PyErr_NoMemory();
-    }
-    ik2b_crossings_free(&found);
-    end_call(&self, false);
-    return answer;
 }
 
 /* Curves */

@@ -84,6 +84,7 @@ typedef struct {
     ik2b_roll roll;                   /* for ik2b_orient and ik2b_solve_pose */
     const struct ik2b_joints *joints; /* for ik2b_aggregate */
     const struct ik2b_mesh *mesh;     /* for the functions of mesh.h */
+    struct ik2b_crossings *found;     /* for ik2b_mesh_crossings */
 } ik2b_call;
 
 typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call);

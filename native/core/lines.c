@@ -342,28 +342,19 @@ cross_row(const ik2b_mesh *mesh, const ik2b_array *args, line_query *self)
     }
 }
 
-bool
-ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
-                    ik2b_crossings *found)
+void
+ik2b_mesh_crossings(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    line_query self = {.found = found, .reach = INFINITY};
+    line_query self = {.found = call->found, .reach = INFINITY};
     ik2b_walk walk;
-    *found = (ik2b_crossings){.all = NULL};
     if (!ik2b_walk_start(&walk, extent, args, IK2B_CROSSINGS_COUNT)) {
-        return true;
+        return;
     }
     do {
-        cross_row(mesh, args, &self);
+        cross_row(call->mesh, args, &self);
         self.row++;
     } while (self.reach > 0.0 && ik2b_walk_next(&walk));
-    return self.reach > 0.0;
-}
-
-void
-ik2b_crossings_free(ik2b_crossings *found)
-{
-    free(found->all);
-    *found = (ik2b_crossings){.all = NULL};
+    call->found->count = self.reach > 0.0 ? call->found->count : -1;
 }
 
 /* The first hit */

@@ -45,20 +45,17 @@ typedef struct {
     bool against;
 } ik2b_crossing;
 
-/* A list of `count` crossings, with memory for `room`. Free it by ik2b_crossings_free. */
-typedef struct {
+/* A list of `count` crossings, with memory for `room`. The caller frees `all`. */
+typedef struct ik2b_crossings {
     ptrdiff_t count, room;
     ik2b_crossing *all;
 } ik2b_crossings;
 
 /* Finds all places where lines meet the mesh, sorted by row and then by distance. The matrix INTO
  * maps the lines' space, in which distances and normals are, to the mesh's; by default it is the
- * same space. Returns false if there is no memory; the list then holds the crossings found so
- * far. */
+ * same space. The list of the call, empty before, gets the count -1 if there is no memory. */
 enum { IK2B_CROSSINGS_POINT, IK2B_CROSSINGS_DIRECTION, IK2B_CROSSINGS_INTO, IK2B_CROSSINGS_COUNT };
-bool ik2b_mesh_crossings(const ik2b_mesh *mesh, const ik2b_extent *extent, ik2b_array *args,
-                         ik2b_crossings *found);
-void ik2b_crossings_free(ik2b_crossings *found);
+ik2b_function ik2b_mesh_crossings;
 
 /* Finds the first place that each ray meets, its origin included. Outputs: point, normal and
  * triangle (IK2B_I64); NaN and -1 if nothing is met. */
