@@ -75,7 +75,8 @@ static PyMethodDef methods[] = {
 static int
 add_build(PyObject *module)
 {
-    if (!ik2b_build_is_known()) {
+    const char *build = ik2b_choose_build();
+    if (!build) {
         PyErr_Format(
             PyExc_ImportError,
             "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
@@ -83,7 +84,7 @@ add_build(PyObject *module)
             getenv("IK2BONE_BUILD"));
         return -1;
     }
-    return PyModule_AddStringConstant(module, "build", ik2b_build_name(ik2b_build_in_use()));
+    return PyModule_AddStringConstant(module, "build", build);
 }
 
 static int
