@@ -57,7 +57,8 @@ fill(int i, ik2b_kind kind, int width)
     }
 }
 
-/* FNV-1a over the bits of a number, whatever the order of its bytes; the sign of a NaN is no digit. */
+/* FNV-1a over the bits of a number, whatever the order of its bytes; the sign of a NaN is no digit.
+ */
 static void
 note(int i, ik2b_kind kind, int width)
 {
@@ -150,6 +151,7 @@ solve_pose(ik2b_kind kind, int given)
 int
 main(void)
 {
+    const char *build = ik2b_choose_build();
     for (int kind = IK2B_F32; kind <= IK2B_F64; kind++) {
         for (int given = 0; given <= IK2B_OPTIONS; given++) {
             if (given <= IK2B_SOLVE_OUT_MID - IK2B_SOLVE_POLE) {
@@ -158,6 +160,6 @@ main(void)
             solve_pose((ik2b_kind)kind, given);
         }
     }
-    printf("%016llx %s\n", (unsigned long long)digest, ik2b_build_name(ik2b_build_in_use()));
+    printf("%016llx %s\n", (unsigned long long)digest, build);
     return 0;
 }

@@ -5,15 +5,6 @@
 #include "buffers.h"
 #include "call.h"
 
-#include <string.h>
-
-/* The text before an argument's name in messages. */
-static const char *
-group_of(const call *self, int i)
-{
-    return i < self->function->inputs ? "" : "out ";
-}
-
 /* Gives contiguous strides to a view that has none, such as those of ctypes. */
 static void
 give_strides(argument *a)
@@ -26,30 +17,6 @@ give_strides(argument *a)
     a->view.strides = a->room;
 }
 
-static int
-wrong_shape(const call *self, int i)
-{
-    const parameter *p = &self->function->parameters[i];
-    const Py_buffer *view = &self->arguments[i].view;
-    PyErr_Format(PyExc_ValueError, "%s%s: expected %s, got shape %s", group_of(self, i), p->name,
-                 p->row->text, text_of_shape(view->shape, view->ndim).text);
-    return -1;
-}
-
-static int
-check_joints(const call *self, int i)
-{
-    const parameter *p = &self->function->parameters[i];
-    const argument *a = &self->arguments[i];
-    if (a->view.shape[a->leading] == self->joints.count) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: expected %s with %zd joints as in parents, got shape %s",
-                 p->name, p->row->text, self->joints.count,
-                 text_of_shape(a->view.shape, a->view.ndim).text);
-    return -1;
-}
-
 int
 note_argument(call *self, int i, ik2b_kind kind)
 {
@@ -60,28 +27,35 @@ note_argument(call *self, int i, ik2b_kind kind)
 
     array->data = a->view.buf;
     array->kind = kind;
-    self->places[self->acquired++] = i; /* from here on end_call releases the view */
+    self->places[self->acquired++] = i; /* from here on finish releases the view */
     a->leading = a->view.ndim - row->dims - row->joints;
     if (a->leading > IK2B_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d leading dimensions, got %d",
-                     group_of(self, i), p->name, IK2B_MAX_DIMS, a->leading);
+        PyErr_Format(PyExc_ValueError, "%s: expected at most %d leading dimensions, got %d",
+                     p->name, IK2B_MAX_DIMS, a->leading);
         return -1;
-    }
-    if (a->leading < 0) {
-        return wrong_shape(self, i);
     }
     if (!a->view.strides) {
         give_strides(a);
     }
-    for (int d = 0, own = a->leading + row->joints; d < row->dims; d++, own++) {
-        if (a->view.shape[own] != row->size) {
-            return wrong_shape(self, i);
-        }
+    bool fits = a->leading >= 0;
+    for (int d = 0, own = a->leading + row->joints; fits && d < row->dims; d++, own++) {
+        fits = a->view.shape[own] == row->size;
         array->inner[d] = a->view.strides[own];
+    }
+    if (!fits) {
+        PyErr_Format(PyExc_ValueError, "%s: expected %s, got shape %s", p->name, row->text,
+                     text_of_shape(a->view.shape, a->view.ndim).text);
+        return -1;
+    }
+    if (row->joints && a->view.shape[a->leading] != self->joints.count) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s: expected %s with %zd joints as in parents, got shape %s", p->name,
+                     row->text, self->joints.count,
+                     text_of_shape(a->view.shape, a->view.ndim).text);
+        return -1;
     }
     if (row->joints) {
         self->joints.stride[i] = a->view.strides[a->leading];
-        return check_joints(self, i);
     }
     return 0;
 }
@@ -90,98 +64,91 @@ static int
 acquire_number(call *self, int i, PyObject *object)
 {
     argument *a = &self->arguments[i];
-    const char *name = self->function->parameters[i].name;
     a->number = PyFloat_AsDouble(object);
     if (a->number == -1.0 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
             PyErr_Format(PyExc_ValueError,
-                         "%s: expected a number that fits float64, got a larger one", name);
+                         "%s: expected a number that fits float64, got a larger one",
+                         self->function->parameters[i].name);
         }
         return -1;
     }
-    a->view.buf = &a->number;
-    a->view.itemsize = sizeof a->number;
-    a->view.obj = NULL;
-    a->view.ndim = 0;
-    a->view.shape = a->view.strides = NULL;
-    return note_argument(self, i, IK2B_F64);
+    a->view = (Py_buffer){.buf = &a->number, .itemsize = sizeof a->number};
+    return 0;
 }
 
-/* Whether None means that the input is not given: for options that are vectors or matrices. */
-static bool
-may_be_none(const function *f, int i)
+/* Acquires the array that ik2bone.convert makes of the object, or raises the error that it
+ * returns. */
+static int
+acquire_converted(call *self, int i, PyObject *object)
 {
-    return i >= f->required - f->takes_parents && f->parameters[i].row->dims > 0;
+    const parameter *p = &self->function->parameters[i];
+    PyObject *lends = PyObject_CheckBuffer(object) ? Py_True : Py_False;
+    PyObject *numbers = PyObject_CallFunctionObjArgs(self->state->numbers_of, object, lends, NULL);
+    int done = -1;
+    if (numbers && PyTuple_Check(numbers)) {
+        PyErr_Format(PyTuple_GetItem(numbers, 0), "%s: expected %s, got %U", p->name, p->row->text,
+                     PyTuple_GetItem(numbers, 1));
+    }
+    else if (numbers) {
+        done = PyObject_GetBuffer(numbers, &self->arguments[i].view, PyBUF_RECORDS_RO);
+    }
+    Py_XDECREF(numbers); /* the view holds a reference */
+    return done;
 }
 
 static int
 acquire_input(call *self, int i)
 {
     const function *f = self->function;
-    const parameter *p = &f->parameters[i];
     PyObject *object = self->objects[i];
     argument *a = &self->arguments[i];
     ik2b_kind kind;
 
+    /* None stands for an option that is a vector or a matrix, but for no number. */
+    bool may_be_none = i >= f->positional - f->optional && f->parameters[i].row->dims > 0;
     self->arrays[i].data = NULL;
-    if (!object || (object == Py_None && may_be_none(f, i))) {
+    if (!object || (object == Py_None && may_be_none)) {
         return 0;
     }
     int found = acquire_view(self->numpy, object, &a->view, a->room, &kind);
-    if (found < 0) {
-        return -1;
-    }
-    bool in_place = found > 0 && kind <= IK2B_F64;
-    if (i < f->positional - f->takes_parents && PyObject_CheckBuffer(object)) {
-        self->any_array = true;
-        self->all_single &= in_place ? kind == IK2B_F32 : found > 0 && is_swapped_single(&a->view);
-    }
-    if (found > 0 && !in_place) {
+    if (found > 0 && kind > IK2B_F64) {
         PyBuffer_Release(&a->view);
     }
-    if (in_place) {
-        return note_argument(self, i, kind);
+    if (found <= 0 || kind > IK2B_F64) {
+        bool number = PyFloat_Check(object) || PyLong_Check(object);
+        if (found < 0 ||
+            (number ? acquire_number(self, i, object) : acquire_converted(self, i, object)) < 0) {
+            return -1;
+        }
+        kind = number ? IK2B_F64 : kind_of(&a->view);
     }
-    if (PyFloat_Check(object) || PyLong_Check(object)) {
-        return acquire_number(self, i, object);
+    if (i < f->positional && PyObject_CheckBuffer(object)) {
+        self->any_array = true;
+        self->all_single &= kind == IK2B_F32;
     }
-    if (acquire_converted(&self->state->numpy, object, p->name, p->row->text, &a->view) < 0) {
-        return -1;
-    }
-    return note_argument(self, i, IK2B_F64);
+    return note_argument(self, i, kind);
 }
 
 /* Broadcasting */
 
+/* Broadcasts the extent with the leading dimensions of one argument. Returns false if they do not
+ * fit. */
 static bool
-fits_extent(const ik2b_extent *extent, const argument *a)
-{
-    int shared = a->leading < extent->count ? a->leading : extent->count;
-    for (int d = 1; d <= shared; d++) {
-        ptrdiff_t whole = extent->shape[extent->count - d], own = a->view.shape[a->leading - d];
-        if (own != whole && own != 1 && whole != 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Broadcasts the extent with the leading dimensions of one argument, which fits. */
-static void
 widen_extent(ik2b_extent *extent, const argument *a)
 {
-    int more = a->leading - extent->count;
-    if (more > 0) {
-        memmove(extent->shape + more, extent->shape, (size_t)extent->count * sizeof *extent->shape);
-        for (int d = 0; d < more; d++) {
-            extent->shape[d] = 1;
+    const ik2b_extent before = *extent;
+    extent->count = a->leading > before.count ? a->leading : before.count;
+    for (int d = 1; d <= extent->count; d++) {
+        ptrdiff_t whole = d <= before.count ? before.shape[before.count - d] : 1;
+        ptrdiff_t own = d <= a->leading ? a->view.shape[a->leading - d] : 1;
+        if (own != whole && own != 1 && whole != 1) {
+            *extent = before;
+            return false;
         }
-        extent->count = a->leading;
+        extent->shape[extent->count - d] = whole == 1 ? own : whole;
     }
-    for (int d = 0; d < a->leading; d++) {
-        ptrdiff_t *whole = &extent->shape[extent->count - a->leading + d];
-        *whole = *whole == 1 ? a->view.shape[d] : *whole;
-    }
+    return true;
 }
 
 static int
@@ -189,7 +156,7 @@ broadcast(call *self)
 {
     for (int k = 0; k < self->acquired; k++) {
         const argument *a = &self->arguments[self->places[k]];
-        if (!fits_extent(&self->extent, a)) {
+        if (a->leading > 0 && !widen_extent(&self->extent, a)) {
             PyErr_Format(PyExc_ValueError,
                          "%s: expected leading dimensions that broadcast with %s, got %s",
                          self->function->parameters[self->places[k]].name,
@@ -197,7 +164,6 @@ broadcast(call *self)
                          text_of_shape(a->view.shape, a->leading).text);
             return -1;
         }
-        widen_extent(&self->extent, a);
     }
     return 0;
 }

@@ -18,62 +18,24 @@
 
 #include "builds.h"
 
-static PyObject *
-run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    call self;
-    const function *f = &functions[id];
-    const ik2b_mesh *mesh = f->takes_mesh ? mesh_of(f->name, args, given) : NULL;
-    if (f->takes_mesh && !mesh) {
-        return NULL;
-    }
-    bool good = begin_call(&self, PyModule_GetState(module), id, args + f->takes_mesh,
-                           given - f->takes_mesh, keywords) == 0;
-    if (good && has_rows(&self)) {
-        ik2b_call same = {self.kind, (ik2b_bend)self.words[BEND], (ik2b_roll)self.words[ROLL],
-                          &self.joints, mesh};
-        PyThreadState *thread = release_gil(&self);
-        f->kernel(&self.extent, self.arrays, &same);
-        restore_gil(thread);
-    }
-    return end_call(&self, good);
-}
-
-#define FUNCTION(name, id)                                                                         \
+#define AS_WRAPPER(ID, name)                                                                       \
     static PyObject *core_##name(PyObject *module, PyObject *const *args, Py_ssize_t given,        \
                                  PyObject *keywords)                                               \
     {                                                                                              \
-        return run(id, module, args, given, keywords);                                             \
+        return run(ID, module, args, given, keywords);                                             \
     }
 
-FUNCTION(solve, SOLVE)
-FUNCTION(orient, ORIENT)
-FUNCTION(solve_pose, SOLVE_POSE)
-FUNCTION(pole_of, POLE_OF)
-FUNCTION(hinge_of, HINGE_OF)
-FUNCTION(multiply, MULTIPLY)
-FUNCTION(aggregate, AGGREGATE)
-FUNCTION(cast_at_mesh, CAST)
-FUNCTION(nearest_of_mesh, NEAREST)
+ALL_FUNCTIONS(AS_WRAPPER)
 
 /* Module */
 
 #define METHOD(name, flags)                                                                        \
     {#name, (PyCFunction)(void (*)(void))core_##name, METH_FASTCALL | (flags), name##_doc}
+#define AS_METHOD(ID, name) METHOD(name, METH_KEYWORDS),
 
 static PyMethodDef methods[] = {
-    METHOD(solve, METH_KEYWORDS),
-    METHOD(orient, METH_KEYWORDS),
-    METHOD(aggregate, METH_KEYWORDS),
-    METHOD(solve_pose, METH_KEYWORDS),
-    METHOD(pole_of, METH_KEYWORDS),
-    METHOD(hinge_of, METH_KEYWORDS),
-    METHOD(multiply, METH_KEYWORDS),
-    METHOD(build_mesh, 0),
+    ALL_FUNCTIONS(AS_METHOD) METHOD(build_mesh, 0),
     METHOD(measure_mesh, 0),
-    METHOD(cross_mesh, METH_KEYWORDS),
-    METHOD(cast_at_mesh, METH_KEYWORDS),
-    METHOD(nearest_of_mesh, METH_KEYWORDS),
     METHOD(smooth_within, 0),
     METHOD(smooth_path, 0),
     METHOD(fill_dips, 0),
@@ -81,21 +43,7 @@ static PyMethodDef methods[] = {
 };
 
 static int
-add_build(PyObject *module)
-{
-    if (!ik2b_build_is_known()) {
-        PyErr_Format(
-            PyExc_ImportError,
-            "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
-            "has it, got '%s'",
-            getenv("IK2BONE_BUILD"));
-        return -1;
-    }
-    return PyModule_AddStringConstant(module, "build", ik2b_build_name(ik2b_build_in_use()));
-}
-
-static int
-find_types(module_state *state)
+find_parts(module_state *state)
 {
     static const char *const names[RESULT_TYPES] = {[SOLUTION] = "Solution",
                                                     [ROTATIONS] = "Rotations",
@@ -106,15 +54,30 @@ find_types(module_state *state)
     for (int i = 0; good && i < RESULT_TYPES; i++) {
         good = (state->types[i] = PyObject_GetAttrString(results, names[i])) != NULL;
     }
+    PyObject *convert = good ? PyImport_ImportModule("ik2bone.convert") : NULL;
+    state->numbers_of = convert ? PyObject_GetAttrString(convert, "numbers_of") : NULL;
     Py_XDECREF(results);
-    return good ? 0 : -1;
+    Py_XDECREF(convert);
+    return state->numbers_of ? 0 : -1;
 }
 
 static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ? -1 : 0;
+    const char *build = ik2b_choose_build();
+    if (!build) {
+        PyErr_Format(
+            PyExc_ImportError,
+            "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
+            "has it, got '%s'",
+            getenv("IK2BONE_BUILD"));
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "build", build) < 0 || find_parts(state) < 0 ||
+                   intern_names(state) < 0
+               ? -1
+               : 0;
 }
 
 /* The module needs no traversal for garbage collection: nothing that the state holds refers back to
@@ -129,6 +92,7 @@ core_free(void *module)
     for (int i = 0; i < RESULT_TYPES; i++) {
         Py_XDECREF(state->types[i]);
     }
+    Py_XDECREF(state->numbers_of);
     for (int i = 0; i < FUNCTIONS * SLOTS; i++) {
         Py_XDECREF(state->names[i / SLOTS][i % SLOTS]);
     }

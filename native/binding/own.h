@@ -16,7 +16,5 @@ typedef PyObject *given_by_place(PyObject *module, PyObject *const *args, Py_ssi
 
 given_by_place core_build_mesh, core_measure_mesh, core_smooth_within, core_smooth_path,
     core_fill_dips;
-PyObject *core_cross_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given,
-                          PyObject *keywords);
 
 #endif

@@ -11,37 +11,18 @@
 #ifndef IK2B_BUILDS_H
 #define IK2B_BUILDS_H
 
-#include <stdbool.h>
-
 /* In rising order of preference. */
 typedef enum { IK2B_PLAIN, IK2B_AVX2, IK2B_AVX512 } ik2b_build;
 
-const char *ik2b_build_name(ik2b_build build);
+/* Chooses the build that runs, which is the plain one before: the best one that the processor has
+ * or, for tests, the one that the environment variable IK2BONE_BUILD names: "plain", "avx2" or
+ * "avx512". Returns its name; NULL, without a choice, if this processor has no build of that
+ * name. */
+const char *ik2b_choose_build(void);
 
-/* The build that runs: the best one that the processor has or, for tests, the one that the
- * environment variable IK2BONE_BUILD names: "plain", "avx2" or "avx512". The choice is made
- * once. */
 #if defined(__x86_64__) && defined(__GNUC__)
-extern _Atomic int ik2b_chosen_build; /* 0 before the choice, then 1 + the build */
-int ik2b_choose_build(void);
-
-static inline ik2b_build
-ik2b_build_in_use(void)
-{
-    int known = ik2b_chosen_build;
-    return (ik2b_build)((known ? known : ik2b_choose_build()) - 1);
-}
-#else
-static inline ik2b_build
-ik2b_build_in_use(void)
-{
-    return IK2B_PLAIN;
-}
+extern _Atomic int ik2b_build_in_use;
 #endif
-
-/* Whether IK2BONE_BUILD is unset or names a build that this processor has; otherwise the best build
- * runs. */
-bool ik2b_build_is_known(void);
 
 /* Stands before a loop over lanes that do not depend on each other. gcc must not unroll such a loop
  * of constant length, because it would find no loop to vectorize afterwards. */
@@ -82,7 +63,7 @@ bool ik2b_build_is_known(void);
     IK2B_BUILD(name##_plain, run, parameters, arguments, IK2B_PLAIN)                               \
     static inline void(*name(void)) parameters                                                     \
     {                                                                                              \
-        ik2b_build build = ik2b_build_in_use();                                                    \
+        int build = ik2b_build_in_use;                                                             \
         return build == IK2B_AVX512 ? name##_avx512                                                \
                : build == IK2B_AVX2 ? name##_avx2                                                  \
                                     : name##_plain;                                                \

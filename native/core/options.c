@@ -5,10 +5,9 @@
  */
 #include "solver.h"
 
-enum { NUMBER = 1, DIRECTION = 3, MATRIX = 16 };
-
-#define AS_OPTION(NAME, name, KIND, missing) {KIND, IK2B_AT(given_##name), missing},
-#define BIT_OF_NUMBER(NAME, name, KIND, missing) | (uint64_t)(KIND == NUMBER) << IK2B_##NAME
+#define AS_OPTION(NAME, name, KIND, missing) {IK2B_##KIND, IK2B_AT(given_##name), missing},
+#define BIT_OF_NUMBER(NAME, name, KIND, missing)                                                   \
+    | (uint64_t)(IK2B_##KIND == IK2B_NUMBER) << IK2B_##NAME
 
 const ik2b_option ik2b_options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POSE(AS_OPTION)};
 
@@ -63,22 +62,19 @@ resolve_angle_lanes(limbs *t, int i)
     }
 }
 
-/* Sets bad_options to NaN in the rows where an option that varies is not finite, or in all rows if
- * an option with one value is not finite. */
+/* Adds NaN to `dest` in the lanes in which one of these options is not finite; a limb is a tile of
+ * one lane. Matrices are checked elsewhere. */
 IK2B_IN_LINE void
-check_options(limbs *t, double bad_options)
+add_excess(const double *numbers, int lanes, uint64_t options, double dest[])
 {
-    for (int k = 0; k < IK2B_LANES; k++) {
-        t->bad_options[k] = bad_options;
-    }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_option *option = &ik2b_options[which];
-        bool checked = (t->task.varying >> which & 1) && option->width != MATRIX;
+        bool checked = (options >> which & 1) && option->width != IK2B_MATRIX;
         for (int i = 0; checked && i < option->width; i++) {
-            const double *numbers = *lanes_at(t, option->place + i);
+            const double *own = numbers + (option->place + i) * lanes;
             IK2B_LANE_LOOP
-            for (int k = 0; k < IK2B_LANES; k++) {
-                t->bad_options[k] += numbers[k] - numbers[k];
+            for (int k = 0; k < lanes; k++) {
+                dest[k] += own[k] - own[k];
             }
         }
     }
@@ -95,7 +91,10 @@ prepare_lanes(limbs *t, double bad_options, int together)
             }
         }
     }
-    check_options(t, bad_options);
+    for (int k = 0; k < IK2B_LANES; k++) {
+        t->bad_options[k] = bad_options;
+    }
+    add_excess(*lanes_at(t, 0), IK2B_LANES, t->task.varying, t->bad_options);
 }
 
 IK2B_BUILDS(preparer, prepare_lanes, (limbs * t, double bad_options),
@@ -118,13 +117,7 @@ ik2b_prepare(limb *t)
         }
     }
     t->bad_options = 0.0;
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        const double *numbers = numbers_at(t, ik2b_options[which].place);
-        bool checked = (task->given >> which & 1) && ik2b_options[which].width != MATRIX;
-        for (int i = 0; checked && i < ik2b_options[which].width; i++) {
-            t->bad_options += numbers[i] - numbers[i];
-        }
-    }
+    add_excess(numbers_at(t, 0), 1, task->given, &t->bad_options);
 }
 
 /* The beginning of a call */
@@ -146,7 +139,7 @@ begin_option(limb *t, const ik2b_array *array, int which, const ik2b_extent *ext
 {
     const ik2b_option *option = &ik2b_options[which];
     double *dest = numbers_at(t, option->place);
-    bool at_default = true, uniform = option->width != MATRIX && is_uniform(array, extent);
+    bool at_default = true, uniform = option->width != IK2B_MATRIX && is_uniform(array, extent);
     if (uniform) {
         load_row(array, array->data, option->width, dest);
     }

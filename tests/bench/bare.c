@@ -138,9 +138,9 @@ bare_solve(bare_tile *tiles, long count, long repeats)
     }
 }
 
-/* The build that runs. */
+/* Chooses the build that runs and returns its name. */
 SHARED const char *
 bare_build(void)
 {
-    return ik2b_build_name(ik2b_build_in_use());
+    return ik2b_choose_build();
 }

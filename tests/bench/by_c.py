@@ -77,9 +77,10 @@ def load(folder: Path) -> ctypes.CDLL:
 
 
 def opened(path: Path) -> ctypes.CDLL:
-    """Load the library from a file."""
+    """Load the library from a file and let it choose the best build."""
     library = ctypes.CDLL(str(path))
     library.bare_build.restype = ctypes.c_char_p
+    library.bare_build()
     return library
 
 

@@ -30,14 +30,14 @@ def setup(*arguments, **environment):
     return answer.stdout
 
 
-def flags(tmp_path, named):
-    """The flags of one compilation, of which the last counts, with these CFLAGS; the compiler is none."""
+def flags(tmp_path, named, step="module.c"):
+    """The flags of one step, of which the last counts, with these CFLAGS; the compiler is none."""
     compiler = tmp_path / "compiler"
     compiler.write_text('#!/bin/sh\necho "$@"\n')
     compiler.chmod(0o755)
     build = ["build_ext", "--force", f"--build-temp={tmp_path}", f"--build-lib={tmp_path}"]
     lines = setup(*build, CC=str(compiler), CFLAGS=named).splitlines()
-    return next(line for line in lines if line.startswith("-") and "module.c" in line).split()
+    return next(line for line in lines if line.startswith("-") and step in line).split()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the compiler that answers is a shell script")
@@ -48,6 +48,12 @@ def test_flags_of_a_packager_are_the_last_word(tmp_path):
     assert "-O3" not in packager[packager.index("-O2") :]
     assert "-g0" not in packager
     assert "-ffp-contract=off" in packager
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the linkers of other systems have no such flag")
+@pytest.mark.parametrize(("named", "stripped"), [("", True), ("-O2", True), ("-O2 -g", False), ("-g3", False)])
+def test_names_for_debuggers_stay_where_a_packager_asks_for_debug_information(tmp_path, named, stripped):
+    assert ("-Wl,--strip-all" in flags(tmp_path, named, "-shared")) == stripped
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions are known by their names on x86-64")
