@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Access to the numbers of one object, in place or converted once by numpy, and the texts about
- * them in messages.
+ * Access to the numbers of one object in place, and the texts about them in messages.
  */
 #ifndef IK2B_BUFFERS_H
 #define IK2B_BUFFERS_H
@@ -14,11 +13,6 @@
  * must hold the object until PyBuffer_Release. */
 int acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view,
                  Py_ssize_t room[2 * MAX_NDIM], ik2b_kind *kind);
-
-/* Acquires the buffer of the float64 array that numpy makes of the object. Returns 0, or -1 with an
- * exception. */
-int acquire_converted(shared_pointer *numpy, PyObject *object, const char *name,
-                      const char *expected, Py_buffer *view);
 
 /* Whether a buffer's elements are integers that can be read in place; booleans are not. */
 bool holds_integers(const Py_buffer *view);

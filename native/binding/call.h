@@ -20,7 +20,7 @@ enum { WORD_SLOT = IK2B_MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLO
 /* The state of the module. */
 typedef struct {
     shared_pointer numpy; /* numpy_parts */
-    PyObject *types[RESULT_TYPES];
+    PyObject *types[RESULT_TYPES], *numbers_of;
     PyObject *names[FUNCTIONS][SLOTS]; /* interned names of arguments */
 } module_state;
 

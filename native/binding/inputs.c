@@ -107,6 +107,26 @@ acquire_number(call *self, int i, PyObject *object)
     return note_argument(self, i, IK2B_F64);
 }
 
+/* Acquires the float64 array that ik2bone.numbers makes of the object, or raises the error that it
+ * returns. */
+static int
+acquire_converted(call *self, int i, PyObject *object)
+{
+    const parameter *p = &self->function->parameters[i];
+    PyObject *lends = PyObject_CheckBuffer(object) ? Py_True : Py_False;
+    PyObject *numbers = PyObject_CallFunctionObjArgs(self->state->numbers_of, object, lends, NULL);
+    int done = -1;
+    if (numbers && PyTuple_Check(numbers)) {
+        PyErr_Format(PyTuple_GetItem(numbers, 0), "%s: expected %s, got %U", p->name, p->row->text,
+                     PyTuple_GetItem(numbers, 1));
+    }
+    else if (numbers) {
+        done = PyObject_GetBuffer(numbers, &self->arguments[i].view, PyBUF_RECORDS_RO);
+    }
+    Py_XDECREF(numbers); /* the view holds a reference */
+    return done < 0 ? -1 : note_argument(self, i, IK2B_F64);
+}
+
 /* Whether None means that the input is not given: for options that are vectors or matrices. */
 static bool
 may_be_none(const function *f, int i)
@@ -118,7 +138,6 @@ static int
 acquire_input(call *self, int i)
 {
     const function *f = self->function;
-    const parameter *p = &f->parameters[i];
     PyObject *object = self->objects[i];
     argument *a = &self->arguments[i];
     ik2b_kind kind;
@@ -145,10 +164,7 @@ acquire_input(call *self, int i)
     if (PyFloat_Check(object) || PyLong_Check(object)) {
         return acquire_number(self, i, object);
     }
-    if (acquire_converted(&self->state->numpy, object, p->name, p->row->text, &a->view) < 0) {
-        return -1;
-    }
-    return note_argument(self, i, IK2B_F64);
+    return acquire_converted(self, i, object);
 }
 
 /* Broadcasting */

@@ -88,7 +88,7 @@ add_build(PyObject *module)
 }
 
 static int
-find_types(module_state *state)
+find_parts(module_state *state)
 {
     static const char *const names[RESULT_TYPES] = {[SOLUTION] = "Solution",
                                                     [ROTATIONS] = "Rotations",
@@ -99,15 +99,18 @@ find_types(module_state *state)
     for (int i = 0; good && i < RESULT_TYPES; i++) {
         good = (state->types[i] = PyObject_GetAttrString(results, names[i])) != NULL;
     }
+    PyObject *numbers = good ? PyImport_ImportModule("ik2bone.numbers") : NULL;
+    state->numbers_of = numbers ? PyObject_GetAttrString(numbers, "numbers_of") : NULL;
     Py_XDECREF(results);
-    return good ? 0 : -1;
+    Py_XDECREF(numbers);
+    return state->numbers_of ? 0 : -1;
 }
 
 static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    return add_build(module) < 0 || find_types(state) < 0 || intern_names(state) < 0 ? -1 : 0;
+    return add_build(module) < 0 || find_parts(state) < 0 || intern_names(state) < 0 ? -1 : 0;
 }
 
 /* The module needs no traversal for garbage collection: nothing that the state holds refers back to
@@ -122,6 +125,7 @@ core_free(void *module)
     for (int i = 0; i < RESULT_TYPES; i++) {
         Py_XDECREF(state->types[i]);
     }
+    Py_XDECREF(state->numbers_of);
     for (int i = 0; i < FUNCTIONS * SLOTS; i++) {
         Py_XDECREF(state->names[i / SLOTS][i % SLOTS]);
     }

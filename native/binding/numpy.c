@@ -39,7 +39,6 @@ free_numpy(numpy_parts *self)
         return;
     }
     Py_XDECREF(self->empty);
-    Py_XDECREF(self->asarray);
     for (int kind = 0; kind < IK2B_KINDS; kind++) {
         Py_XDECREF(self->dtypes[kind]);
     }
@@ -69,8 +68,7 @@ find_interface(void)
 static bool
 find_parts(numpy_parts *self, PyObject *numpy)
 {
-    bool good = (self->empty = PyObject_GetAttrString(numpy, "empty")) &&
-                (self->asarray = PyObject_GetAttrString(numpy, "asarray"));
+    bool good = (self->empty = PyObject_GetAttrString(numpy, "empty")) != NULL;
     for (int kind = 0; good && kind < IK2B_KINDS; kind++) {
         self->dtypes[kind] = PyObject_CallMethod(numpy, "dtype", "s", kind_name((ik2b_kind)kind));
         good = self->dtypes[kind] != NULL;

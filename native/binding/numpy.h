@@ -48,8 +48,8 @@ set_first(shared_pointer *place, void *made)
 
 /* Parts of the module numpy. */
 typedef struct {
-    PyObject *empty, *asarray, *dtypes[IK2B_KINDS]; /* functions, dtypes */
-    void **interface;                               /* table of the C interface, or NULL */
+    PyObject *empty, *dtypes[IK2B_KINDS]; /* function, dtypes */
+    void **interface;                     /* table of the C interface, or NULL */
 } numpy_parts;
 
 /* The most dimensions of an argument: leading ones, joints, and those of a matrix. */
