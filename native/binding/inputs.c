@@ -5,15 +5,6 @@
 #include "buffers.h"
 #include "call.h"
 
-#include <string.h>
-
-/* The text before an argument's name in messages. */
-static const char *
-group_of(const call *self, int i)
-{
-    return i < self->function->inputs ? "" : "out ";
-}
-
 /* Gives contiguous strides to a view that has none, such as those of ctypes. */
 static void
 give_strides(argument *a)
@@ -24,16 +15,6 @@ give_strides(argument *a)
         stride *= a->view.shape[d];
     }
     a->view.strides = a->room;
-}
-
-static int
-wrong_shape(const call *self, int i)
-{
-    const parameter *p = &self->function->parameters[i];
-    const Py_buffer *view = &self->arguments[i].view;
-    PyErr_Format(PyExc_ValueError, "%s%s: expected %s, got shape %s", group_of(self, i), p->name,
-                 p->row->text, text_of_shape(view->shape, view->ndim).text);
-    return -1;
 }
 
 static int
@@ -63,21 +44,22 @@ note_argument(call *self, int i, ik2b_kind kind)
     self->places[self->acquired++] = i; /* from here on end_call releases the view */
     a->leading = a->view.ndim - row->dims - row->joints;
     if (a->leading > IK2B_MAX_DIMS) {
-        PyErr_Format(PyExc_ValueError, "%s%s: expected at most %d leading dimensions, got %d",
-                     group_of(self, i), p->name, IK2B_MAX_DIMS, a->leading);
+        PyErr_Format(PyExc_ValueError, "%s: expected at most %d leading dimensions, got %d",
+                     p->name, IK2B_MAX_DIMS, a->leading);
         return -1;
-    }
-    if (a->leading < 0) {
-        return wrong_shape(self, i);
     }
     if (!a->view.strides) {
         give_strides(a);
     }
-    for (int d = 0, own = a->leading + row->joints; d < row->dims; d++, own++) {
-        if (a->view.shape[own] != row->size) {
-            return wrong_shape(self, i);
-        }
+    bool fits = a->leading >= 0;
+    for (int d = 0, own = a->leading + row->joints; fits && d < row->dims; d++, own++) {
+        fits = a->view.shape[own] == row->size;
         array->inner[d] = a->view.strides[own];
+    }
+    if (!fits) {
+        PyErr_Format(PyExc_ValueError, "%s: expected %s, got shape %s", p->name, row->text,
+                     text_of_shape(a->view.shape, a->view.ndim).text);
+        return -1;
     }
     if (row->joints) {
         self->joints.stride[i] = a->view.strides[a->leading];
@@ -169,35 +151,23 @@ acquire_input(call *self, int i)
 
 /* Broadcasting */
 
+/* Broadcasts the extent with the leading dimensions of one argument. Returns false if they do not
+ * fit. */
 static bool
-fits_extent(const ik2b_extent *extent, const argument *a)
-{
-    int shared = a->leading < extent->count ? a->leading : extent->count;
-    for (int d = 1; d <= shared; d++) {
-        ptrdiff_t whole = extent->shape[extent->count - d], own = a->view.shape[a->leading - d];
-        if (own != whole && own != 1 && whole != 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Broadcasts the extent with the leading dimensions of one argument, which fits. */
-static void
 widen_extent(ik2b_extent *extent, const argument *a)
 {
-    int more = a->leading - extent->count;
-    if (more > 0) {
-        memmove(extent->shape + more, extent->shape, (size_t)extent->count * sizeof *extent->shape);
-        for (int d = 0; d < more; d++) {
-            extent->shape[d] = 1;
+    const ik2b_extent before = *extent;
+    extent->count = a->leading > before.count ? a->leading : before.count;
+    for (int d = 1; d <= extent->count; d++) {
+        ptrdiff_t whole = d <= before.count ? before.shape[before.count - d] : 1;
+        ptrdiff_t own = d <= a->leading ? a->view.shape[a->leading - d] : 1;
+        if (own != whole && own != 1 && whole != 1) {
+            *extent = before;
+            return false;
         }
-        extent->count = a->leading;
+        extent->shape[extent->count - d] = whole == 1 ? own : whole;
     }
-    for (int d = 0; d < a->leading; d++) {
-        ptrdiff_t *whole = &extent->shape[extent->count - a->leading + d];
-        *whole = *whole == 1 ? a->view.shape[d] : *whole;
-    }
+    return true;
 }
 
 static int
@@ -205,7 +175,7 @@ broadcast(call *self)
 {
     for (int k = 0; k < self->acquired; k++) {
         const argument *a = &self->arguments[self->places[k]];
-        if (!fits_extent(&self->extent, a)) {
+        if (a->leading > 0 && !widen_extent(&self->extent, a)) {
             PyErr_Format(PyExc_ValueError,
                          "%s: expected leading dimensions that broadcast with %s, got %s",
                          self->function->parameters[self->places[k]].name,
@@ -213,7 +183,6 @@ broadcast(call *self)
                          text_of_shape(a->view.shape, a->leading).text);
             return -1;
         }
-        widen_extent(&self->extent, a);
     }
     return 0;
 }
