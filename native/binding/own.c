@@ -157,15 +157,6 @@ mesh_of(const char *caller, PyObject *const *args, Py_ssize_t given)
 
 /* Curves */
 
-/* Reads two arguments: a writable float64 buffer of `ndim` dimensions, and a number. */
-static bool
-acquire_curves(const char *caller, PyObject *const *args, Py_ssize_t given, const char *name,
-               int ndim, Py_buffer *view, double *number)
-{
-    return check_given(caller, given, 2) && acquire(args[0], name, IK2B_F64, ndim, true, view) &&
-           !((*number = PyFloat_AsDouble(args[1])) == -1.0 && PyErr_Occurred());
-}
-
 /* Whether the rows are curves (4, C, F) or a path (F, 15 + 4 P); false with an exception. */
 static bool
 check_rows(const Py_buffer *rows)
@@ -180,89 +171,59 @@ check_rows(const Py_buffer *rows)
     return good;
 }
 
-/* Finds curves or a path. Returns whether these have an optimum. */
-static bool
-smooth_rows(const Py_buffer *rows, double stiffness, void *scratch)
+/* Fills the dips of values (F,), or finds a path or curves. Returns less than 0 as those functions
+ * do. */
+static int
+change_rows(const Py_buffer *rows, double number)
 {
     double *first = rows->buf;
+    size_t count = (size_t)rows->shape[rows->ndim == 3 ? 2 : 0];
+    if (rows->ndim == 1) {
+        return ik2b_fill_dips(count, first, number);
+    }
     if (rows->ndim == 2) {
-        size_t planes = ((size_t)rows->shape[1] - 15) / 4;
-        return ik2b_smooth_path((size_t)rows->shape[0], planes, first, stiffness, scratch) >= 0;
+        return ik2b_smooth_path(count, ((size_t)rows->shape[1] - 15) / 4, first, number);
     }
-    size_t count = (size_t)rows->shape[2], all = (size_t)rows->shape[1] * count;
-    bool good = true;
-    for (double *wish = first; good && wish < first + all; wish += count) {
-        good = ik2b_smooth_within(count, wish, wish + all, wish + 2 * all, wish + 3 * all,
-                                  stiffness, scratch) >= 0;
+    size_t all = (size_t)rows->shape[1] * count;
+    int done = 0;
+    for (double *wish = first; done >= 0 && wish < first + all; wish += count) {
+        done = ik2b_smooth_within(count, wish, wish + all, wish + 2 * all, wish + 3 * all, number);
     }
-    return good;
+    return done;
 }
 
-/* Bytes of scratch memory for curves or a path. */
-static size_t
-scratch_for(const Py_buffer *rows)
-{
-    return rows->ndim == 3
-               ? ik2b_smooth_scratch((size_t)rows->shape[2], 1, 2)
-               : ik2b_smooth_scratch((size_t)rows->shape[0], 3, ((size_t)rows->shape[1] - 15) / 4);
-}
-
+/* Changes the first argument, a float64 buffer of `ndim` dimensions, by the second, a number. */
 static PyObject *
-smooth(const char *caller, PyObject *const *args, Py_ssize_t given, int ndim)
+change(const char *caller, const char *name, int ndim, PyObject *const *args, Py_ssize_t given)
 {
-    Py_buffer view = {.obj = NULL};
-    double stiffness;
-    void *scratch = NULL;
-    bool good =
-        acquire_curves(caller, args, given, "rows", ndim, &view, &stiffness) && check_rows(&view);
-    if (good && !(scratch = PyMem_Malloc(scratch_for(&view)))) {
-        PyErr_NoMemory();
-    }
-    if (scratch) {
+    Py_buffer rows = {.obj = NULL};
+    double number;
+    int done = IK2B_NO_OPTIMUM;
+    if (check_given(caller, given, 2) && acquire(args[0], name, IK2B_F64, ndim, true, &rows) &&
+        !((number = PyFloat_AsDouble(args[1])) == -1.0 && PyErr_Occurred()) &&
+        (ndim == 1 || check_rows(&rows))) {
         Py_BEGIN_ALLOW_THREADS
-            good = smooth_rows(&view, stiffness, scratch);
+            done = change_rows(&rows, number);
         Py_END_ALLOW_THREADS
-        if (!good) {
+        if (done == IK2B_NO_MEMORY) {
+            PyErr_NoMemory();
+        }
+        else if (done < 0) {
             PyErr_Format(PyExc_ArithmeticError,
                          "%s: expected curves that have an optimum, got none", caller);
         }
     }
-    PyMem_Free(scratch);
-    PyBuffer_Release(&view);
-    return good && scratch ? Py_NewRef(Py_None) : NULL;
+    PyBuffer_Release(&rows);
+    return done < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-PyObject *
-core_smooth_within(PyObject *module, PyObject *const *args, Py_ssize_t given)
-{
-    (void)module;
-    return smooth("smooth_within", args, given, 3);
-}
-
-PyObject *
-core_smooth_path(PyObject *module, PyObject *const *args, Py_ssize_t given)
-{
-    (void)module;
-    return smooth("smooth_path", args, given, 2);
-}
-
-PyObject *
-core_fill_dips(PyObject *module, PyObject *const *args, Py_ssize_t given)
-{
-    Py_buffer view = {.obj = NULL};
-    size_t *scratch = NULL;
-    double most;
-    (void)module;
-    if (acquire_curves("fill_dips", args, given, "values", 1, &view, &most) &&
-        !(scratch = PyMem_New(size_t, (size_t)view.shape[0] + 1))) {
-        PyErr_NoMemory();
+#define CURVES(name, rows, ndim)                                                                   \
+    PyObject *core_##name(PyObject *module, PyObject *const *args, Py_ssize_t given)               \
+    {                                                                                              \
+        (void)module;                                                                              \
+        return change(#name, rows, ndim, args, given);                                             \
     }
-    if (scratch) {
-        Py_BEGIN_ALLOW_THREADS
-            ik2b_fill_dips((size_t)view.shape[0], view.buf, most, scratch);
-        Py_END_ALLOW_THREADS
-    }
-    PyMem_Free(scratch);
-    PyBuffer_Release(&view);
-    return scratch ? Py_NewRef(Py_None) : NULL;
-}
+
+CURVES(smooth_within, "rows", 3)
+CURVES(smooth_path, "rows", 2)
+CURVES(fill_dips, "values", 1)

@@ -3,6 +3,8 @@
 
 #include "curves.h"
 
+#include <stdlib.h>
+
 #include "vector.h"
 
 /* The most curves that are found together. */
@@ -57,6 +59,7 @@ typedef struct {
     double *curve, *way, *descent, *asked;
     double *system, *band; /* rows from the diagonal on: without bounds; with them, then factors */
     Bound *bound;
+    double *memory; /* of all rows and bounds */
 } Problem;
 
 static size_t
@@ -244,9 +247,9 @@ add_bound(Problem *p, size_t sample, const double *normal, double slack)
     }
 }
 
-/* The number of rounds from the present curve until the optimum is reached, or -1 if MOST_ROUNDS
- * are not enough. The multipliers at the start give every bound the same complementarity. There is
- * at least one round, which spreads NaN to all samples. */
+/* The number of rounds from the present curve until the optimum is reached; IK2B_NO_OPTIMUM if
+ * MOST_ROUNDS are not enough. The multipliers at the start give every bound the same
+ * complementarity. There is at least one round, which spreads NaN to all samples. */
 static int
 solve(Problem *p, const double *weight, size_t stride)
 {
@@ -267,31 +270,29 @@ solve(Problem *p, const double *weight, size_t stride)
             return round;
         }
     }
-    return -1;
+    return IK2B_NO_OPTIMUM;
 }
 
-size_t
-ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds)
-{
-    size_t row = count * curves + 2 * BESIDE;
-
-    return (ROWS + 2 * (2 * curves + 1)) * row * sizeof(double) + count * bounds * sizeof(Bound);
-}
-
-/* Clears the scratch memory and shares it out. */
-static void
-share_out(Problem *p, double *scratch, size_t bounds)
+/* Shares out zeroed memory, with room for so many bounds a sample. Returns false if there is
+ * none. */
+static bool
+share_out(Problem *p, size_t bounds)
 {
     double **rows[ROWS] = {&p->curve, &p->way, &p->descent, &p->asked};
     const size_t row = length(p) + 2 * BESIDE, wide = 2 * p->curves + 1;
+    const size_t numbers = (ROWS + 2 * wide) * row;
 
-    memset(scratch, 0, ik2b_smooth_scratch(p->count, p->curves, bounds));
-    for (size_t k = 0; k < ROWS; k++, scratch += row) {
-        *rows[k] = scratch + BESIDE;
+    p->memory = calloc(1, numbers * sizeof *p->memory + p->count * bounds * sizeof *p->bound);
+    if (!p->memory) {
+        return false;
     }
-    p->system = scratch + BESIDE * wide;
+    for (size_t k = 0; k < ROWS; k++) {
+        *rows[k] = p->memory + k * row + BESIDE;
+    }
+    p->system = p->memory + ROWS * row + BESIDE * wide;
     p->band = p->system + row * wide;
-    p->bound = (Bound *)(scratch + 2 * row * wide);
+    p->bound = (Bound *)(p->memory + numbers);
+    return true;
 }
 
 /* Find the unit of a single curve, whose middle is the first wish. Its size is zero if the wish is
@@ -314,19 +315,21 @@ find_unit(Problem *p, const double *wish, const double *weight, const double *fl
 
 int
 ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
-                   const double *ceiling, double stiffness, void *scratch)
+                   const double *ceiling, double stiffness)
 {
     Problem p = {.count = count, .curves = 1};
     int rounds;
 
     p.stiffness = smaller(stiffness, MOST_STIFFNESS);
     if (!find_unit(&p, curve, weight, floor, ceiling)) {
-        return -1;
+        return IK2B_NO_OPTIMUM;
     }
     if (p.size == 0.0) {
         return 0;
     }
-    share_out(&p, scratch, 2);
+    if (!share_out(&p, 2)) {
+        return IK2B_NO_MEMORY;
+    }
     for (size_t k = 0; k < count; k++) {
         double here = (curve[k] - curve[0]) / p.size, high = (ceiling[k] - curve[0]) / p.size;
         double low = fmin((floor[k] - curve[0]) / p.size, high - LEAST_GAP),
@@ -341,6 +344,7 @@ ik2b_smooth_within(size_t count, double *curve, const double *weight, const doub
     for (size_t k = count; k-- > 0;) {
         curve[k] = curve[0] + p.size * p.curve[k];
     }
+    free(p.memory);
     return rounds;
 }
 
@@ -348,7 +352,7 @@ ik2b_smooth_within(size_t count, double *curve, const double *weight, const doub
 enum { WISH = 0, WEIGHT = 3, INSIDE = 12, PLANES = 15, NUMBERS = 4 };
 
 int
-ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, void *scratch)
+ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness)
 {
     Problem p = {.count = count, .curves = MOST_CURVES};
     const size_t stride = PLANES + NUMBERS * planes;
@@ -363,7 +367,9 @@ ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, vo
         }
     }
     p.size = p.size > 0.0 ? p.size : 1.0;
-    share_out(&p, scratch, planes);
+    if (!share_out(&p, planes)) {
+        return IK2B_NO_MEMORY;
+    }
     for (size_t k = 0; k < count; k++) {
         double wish[MOST_CURVES];
         row = rows + k * stride;
@@ -385,6 +391,7 @@ ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, vo
             rows[k * stride + c] = rows[c] + p.size * p.curve[MOST_CURVES * k + c];
         }
     }
+    free(p.memory);
     return rounds;
 }
 
@@ -399,12 +406,14 @@ chord_at(const double *values, double most, size_t first, size_t last, size_t k)
     return values[first] + share * (values[last] - values[first]) - 0.5 * most * before * after;
 }
 
-void
-ik2b_fill_dips(size_t count, double *values, double most, size_t *kept)
+int
+ik2b_fill_dips(size_t count, double *values, double most)
 {
-    size_t last = 0;
+    size_t last = 0, *kept = calloc(count + 1, sizeof *kept);
 
-    kept[0] = 0;
+    if (!kept) {
+        return IK2B_NO_MEMORY;
+    }
     for (size_t k = 1; k < count; k++) {
         while (last > 0 &&
                values[kept[last]] <= chord_at(values, most, kept[last - 1], k, kept[last])) {
@@ -417,4 +426,6 @@ ik2b_fill_dips(size_t count, double *values, double most, size_t *kept)
             values[k] = chord_at(values, most, kept[i], kept[i + 1], k);
         }
     }
+    free(kept);
+    return 0;
 }

@@ -7,10 +7,8 @@
 
 #include <stddef.h>
 
-/* Bytes of scratch memory, aligned for doubles, for `count` samples of as many curves, with at most
- * so many bounds a sample: 1 and 2 for ik2b_smooth_within, 3 and the number of planes for
- * ik2b_smooth_path. */
-size_t ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds);
+/* What the functions return, less than 0, if they do not succeed. */
+enum { IK2B_NO_OPTIMUM = -1, IK2B_NO_MEMORY = -2 };
 
 /*
  * Find the curve x of `count` samples that minimises
@@ -27,11 +25,12 @@ size_t ik2b_smooth_scratch(size_t count, size_t curves, size_t bounds);
  *
  * A primal-dual interior point method (Nocedal and Wright, Numerical Optimization, 2006,
  * section 16.6): every round factors one pentadiagonal system, so the time grows with `count`
- * alone. The bounds hold to a rounding. Returns the number of rounds, or -1 if a number is unusable
- * (see find_unit in curves.c) or the optimum was not reached to 1e-9 of the curves' size.
+ * alone. The bounds hold to a rounding. Returns the number of rounds. There is no optimum if a
+ * number is unusable (see find_unit in curves.c), or if it was not reached to 1e-9 of the curves'
+ * size.
  */
 int ik2b_smooth_within(size_t count, double *curve, const double *weight, const double *floor,
-                       const double *ceiling, double stiffness, void *scratch);
+                       const double *ceiling, double stiffness);
 
 /*
  * Find the path of `count` points x that minimises
@@ -46,15 +45,15 @@ int ik2b_smooth_within(size_t count, double *curve, const double *weight, const 
  * start 3e-3 of the path's size inside are moved away from it as far. That size is the greatest
  * distance of a wish or a start from the first wish along an axis.
  */
-int ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness, void *scratch);
+int ik2b_smooth_path(size_t count, size_t planes, double *rows, double stiffness);
 
 /*
  * Fill the dips of `count` values: raise them to the lowest curve that is nowhere below them and
  * whose second differences are at most `most`. This curve exists, because the lower of two such
  * curves is again such a curve. To find it, subtract the parabola whose second differences are
  * `most`: the curve becomes the least concave curve over the remaining values, which is their upper
- * convex hull (Andrew's monotone chain, 1979). `scratch` holds `count` numbers, at least one.
+ * convex hull (Andrew's monotone chain, 1979).
  */
-void ik2b_fill_dips(size_t count, double *values, double most, size_t *scratch);
+int ik2b_fill_dips(size_t count, double *values, double most);
 
 #endif
