@@ -63,22 +63,19 @@ resolve_angle_lanes(limbs *t, int i)
     }
 }
 
-/* Sets bad_options to NaN in the rows where an option that varies is not finite, or in all rows if
- * an option with one value is not finite. */
+/* Adds NaN to `dest` in the lanes in which one of these options is not finite; a limb is a tile of
+ * one lane. Matrices are checked elsewhere. */
 IK2B_IN_LINE void
-check_options(limbs *t, double bad_options)
+add_excess(const double *numbers, int lanes, uint64_t options, double dest[])
 {
-    for (int k = 0; k < IK2B_LANES; k++) {
-        t->bad_options[k] = bad_options;
-    }
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_option *option = &ik2b_options[which];
-        bool checked = (t->task.varying >> which & 1) && option->width != MATRIX;
+        bool checked = (options >> which & 1) && option->width != MATRIX;
         for (int i = 0; checked && i < option->width; i++) {
-            const double *numbers = *lanes_at(t, option->place + i);
+            const double *own = numbers + (option->place + i) * lanes;
             IK2B_LANE_LOOP
-            for (int k = 0; k < IK2B_LANES; k++) {
-                t->bad_options[k] += numbers[k] - numbers[k];
+            for (int k = 0; k < lanes; k++) {
+                dest[k] += own[k] - own[k];
             }
         }
     }
@@ -95,7 +92,10 @@ prepare_lanes(limbs *t, double bad_options, int together)
             }
         }
     }
-    check_options(t, bad_options);
+    for (int k = 0; k < IK2B_LANES; k++) {
+        t->bad_options[k] = bad_options;
+    }
+    add_excess(*lanes_at(t, 0), IK2B_LANES, t->task.varying, t->bad_options);
 }
 
 IK2B_BUILDS(preparer, prepare_lanes, (limbs * t, double bad_options),
@@ -118,13 +118,7 @@ ik2b_prepare(limb *t)
         }
     }
     t->bad_options = 0.0;
-    for (int which = 0; which < IK2B_OPTIONS; which++) {
-        const double *numbers = numbers_at(t, ik2b_options[which].place);
-        bool checked = (task->given >> which & 1) && ik2b_options[which].width != MATRIX;
-        for (int i = 0; checked && i < ik2b_options[which].width; i++) {
-            t->bad_options += numbers[i] - numbers[i];
-        }
-    }
+    add_excess(numbers_at(t, 0), 1, task->given, &t->bad_options);
 }
 
 /* The beginning of a call */
