@@ -11,8 +11,6 @@
 #include "mesh.h"
 #include "numpy.h"
 
-#define MAX_RESULTS 6
-
 /* Slots for what can be given by position or name: inputs by their index, words, the parents of
  * joints, out. */
 enum { WORD_SLOT = IK2B_MAX_ARGUMENTS, PARENTS_SLOT = WORD_SLOT + WORDS, OUT_SLOT, SLOTS };
@@ -41,12 +39,13 @@ typedef struct {
     ik2b_kind kind; /* of the results */
     bool any_array, all_single;
     bool owns_outputs; /* the outputs are new arrays */
+    bool has_rows;     /* no dimension is zero */
     ik2b_joints joints;
     ik2b_extent extent;
     ik2b_crossings found;
     int acquired, places[IK2B_MAX_ARGUMENTS]; /* of arguments with a value, in order */
     PyObject *objects[SLOTS];                 /* borrowed; NULL: not given */
-    PyObject *results[MAX_RESULTS];
+    PyObject *results[IK2B_MAX_ARGUMENTS];    /* by the indices of the outputs */
     argument arguments[IK2B_MAX_ARGUMENTS];
     ik2b_array arrays[IK2B_MAX_ARGUMENTS];
 } call;
@@ -54,20 +53,13 @@ typedef struct {
 /* Interns the names of all functions' arguments. Returns 0, or -1 with an exception. */
 int intern_names(module_state *state);
 
-/* Parses, acquires and checks all arguments. Returns 0, or -1 with an exception. end_call must be
- * called in either case. */
-int begin_call(call *self, module_state *state, function_id id, PyObject *const args[],
-               Py_ssize_t given, PyObject *keywords);
+/* One call of a function, from its arguments to its answer: the only result itself, the results as
+ * a named tuple, the caller's own `out` if that is such a named tuple, or the records of the
+ * crossings and the kind of their distances. NULL with an exception. */
+PyObject *run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given,
+              PyObject *keywords);
 
-/* Releases everything. If the call is `done`, returns its answer: the only result itself, the
- * results as a named tuple, the caller's own `out` if that is such a named tuple, or the records of
- * the crossings and the kind of their distances. Otherwise returns NULL. */
-PyObject *end_call(call *self, bool done);
-
-/* Whether there is anything to compute: no dimension is zero. */
-bool has_rows(const call *self);
-
-/* The steps of begin_call; all return 0, or -1 with an exception. */
+/* The steps of a call; all return 0, or -1 with an exception. */
 int parse(call *self, PyObject *const args[], Py_ssize_t given, PyObject *keywords);
 int parse_parents(call *self);
 int acquire_inputs(call *self);

@@ -18,36 +18,6 @@
 
 #include "builds.h"
 
-static PyObject *
-run(function_id id, PyObject *module, PyObject *const *args, Py_ssize_t given, PyObject *keywords)
-{
-    call self;
-    const function *f = &functions[id];
-    const ik2b_mesh *mesh = f->takes_mesh ? mesh_of(f->name, args, given) : NULL;
-    if (f->takes_mesh && !mesh) {
-        return NULL;
-    }
-    bool good = begin_call(&self, PyModule_GetState(module), id, args + f->takes_mesh,
-                           given - f->takes_mesh, keywords) == 0;
-    if (good && has_rows(&self)) {
-        ik2b_call same = {self.kind,
-                          (ik2b_bend)self.words[BEND],
-                          (ik2b_roll)self.words[ROLL],
-                          &self.joints,
-                          mesh,
-                          &self.found};
-        /* To release the GIL and take it back takes half as long as to solve one row (45 of 85
-         * ns). */
-        bool alone = self.extent.count == 0 && self.joints.count == 0;
-        PyThreadState *thread = alone ? NULL : PyEval_SaveThread();
-        f->kernel(&self.extent, self.arrays, &same);
-        if (thread) {
-            PyEval_RestoreThread(thread);
-        }
-    }
-    return end_call(&self, good);
-}
-
 #define AS_WRAPPER(ID, name)                                                                       \
     static PyObject *core_##name(PyObject *module, PyObject *const *args, Py_ssize_t given,        \
                                  PyObject *keywords)                                               \

@@ -72,7 +72,7 @@ acquire_output(call *self, int i, PyObject *given)
 {
     const function *f = self->function;
     const parameter *p = &f->parameters[i];
-    PyObject **result = &self->results[i - f->inputs];
+    PyObject **result = &self->results[i];
     Py_ssize_t shape[MAX_NDIM];
     if (i == f->out_end && !self->arrays[f->end_matrix].data) {
         self->arrays[i].data = NULL;

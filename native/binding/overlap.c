@@ -165,7 +165,7 @@ int
 check_overlap(const call *self)
 {
     range ranges[IK2B_MAX_ARGUMENTS];
-    if (self->owns_outputs || !has_rows(self)) {
+    if (self->owns_outputs || !self->has_rows) {
         return 0;
     }
     for (int k = 0; k < self->acquired; k++) {
