@@ -14,13 +14,13 @@
 typedef struct {
     int dims, size;
     bool joints;
-    const char *text; /* for messages */
+    ik2b_kind holds;  /* kind of an output; IK2B_KINDS: that of the call's results */
+    const char *text; /* for messages about inputs */
 } row_shape;
 
 typedef struct {
     const char *name;
     const row_shape *row;
-    ik2b_kind holds; /* kind of an output; IK2B_KINDS: that of the call's results */
 } parameter;
 
 /* Options that are one word for all rows. Their choices are in the order of ik2b_bend and
@@ -55,11 +55,12 @@ typedef enum { SOLUTION, ROTATIONS, POSE_SOLUTION, HITS, RESULT_TYPES } result_t
 typedef struct {
     const char *name;
     ik2b_function *kernel;
-    const parameter *parameters; /* inputs, then outputs, in the order of the core's enum */
-    int inputs, count;           /* as many: the function returns the crossings of a mesh */
-    /* How many arguments may be given by position, which decide the kind of the results, and how
-     * many must be given. */
-    int positional, required;
+    const parameter *parameters; /* inputs, options, outputs */
+    /* How many are inputs, which may be given by position and decide the kind of the results; how
+     * many are inputs or options; how many there are. Without outputs, the function returns the
+     * crossings of a mesh. */
+    int positional, inputs, count;
+    int optional;       /* how many of the inputs, from the last one on, need not be given */
     result_type type;   /* if there are several outputs */
     bool takes_parents; /* as its first argument, before the inputs */
     bool takes_mesh;    /* as its first argument */

@@ -113,7 +113,7 @@ acquire_converted(call *self, int i, PyObject *object)
 static bool
 may_be_none(const function *f, int i)
 {
-    return i >= f->required - f->takes_parents && f->parameters[i].row->dims > 0;
+    return i >= f->positional - f->optional && f->parameters[i].row->dims > 0;
 }
 
 static int
@@ -133,7 +133,7 @@ acquire_input(call *self, int i)
         return -1;
     }
     bool in_place = found > 0 && kind <= IK2B_F64;
-    if (i < f->positional - f->takes_parents && PyObject_CheckBuffer(object)) {
+    if (i < f->positional && PyObject_CheckBuffer(object)) {
         self->any_array = true;
         self->all_single &= in_place ? kind == IK2B_F32 : found > 0 && is_swapped_single(&a->view);
     }

@@ -82,7 +82,7 @@ acquire_output(call *self, int i, PyObject *given)
                                            "out end: expected None without end_matrix, got ");
     }
     int ndim = shape_of_output(self, p, shape);
-    ik2b_kind kind = p->holds == IK2B_KINDS ? self->kind : p->holds;
+    ik2b_kind kind = p->row->holds == IK2B_KINDS ? self->kind : p->row->holds;
     *result = given ? Py_NewRef(given) : new_array(self->numpy, shape, ndim, kind);
     if (!*result || acquire_buffer(self, i, *result, kind, shape, ndim) < 0) {
         return -1;

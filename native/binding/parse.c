@@ -128,9 +128,10 @@ int
 parse(call *self, PyObject *const args[], Py_ssize_t given, PyObject *keywords)
 {
     const function *f = self->function;
-    if (given > f->positional) {
+    const int places = f->takes_parents + f->positional;
+    if (given > places) {
         PyErr_Format(PyExc_TypeError, "%s() takes %d positional arguments but %zd were given",
-                     f->name, f->positional, given);
+                     f->name, places, given);
         return -1;
     }
     memset(self->objects, 0, sizeof self->objects);
@@ -140,7 +141,7 @@ parse(call *self, PyObject *const args[], Py_ssize_t given, PyObject *keywords)
     if (parse_names(self, args + given, keywords) < 0) {
         return -1;
     }
-    for (int place = 0; place < f->required; place++) {
+    for (int place = 0; place < places - f->optional; place++) {
         int slot = slot_of_place(f, place);
         if (!self->objects[slot]) {
             PyErr_Format(PyExc_TypeError, "%s() missing required argument: '%s'", f->name,

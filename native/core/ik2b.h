@@ -138,60 +138,75 @@ typedef void ik2b_function(const ik2b_extent *extent, ik2b_array *args, const ik
     OPTION(END_MATRIX, end_matrix, MATRIX, 0.0)                                                    \
     OPTION(END_GOAL, end_goal, MATRIX, 0.0)
 
-/* Members of the enums of options and of the functions' arguments. */
-#define IK2B_OF_ALL(NAME, name, KIND, missing) IK2B_##NAME,
-#define IK2B_OF_SOLVE(NAME, name, KIND, missing) IK2B_SOLVE_##NAME,
-#define IK2B_OF_ORIENT(NAME, name, KIND, missing) IK2B_ORIENT_##NAME,
-#define IK2B_OF_POSE(NAME, name, KIND, missing) IK2B_POSE_##NAME,
-#define IK2B_OF_POLE_OF(NAME, name, KIND, missing) IK2B_POLE_OF_##NAME,
+/* The arguments of each function are its inputs, options and outputs, in this order. Inputs and
+ * outputs: ARGUMENT(NAME, name, KIND, place), where `place` is the number of limbs.h that an
+ * argument of a limb goes to or comes from. Outputs are of the call's kind, but a STATUS is of
+ * IK2B_U8 and a TRIANGLE of IK2B_I64. */
+#define IK2B_OF_ALL(NAME, name, KIND, more) IK2B_##NAME,
+#define IK2B_OF_SOLVE(NAME, name, KIND, more) IK2B_SOLVE_##NAME,
+#define IK2B_OF_ORIENT(NAME, name, KIND, more) IK2B_ORIENT_##NAME,
+#define IK2B_OF_POSE(NAME, name, KIND, more) IK2B_POSE_##NAME,
+#define IK2B_OF_POLE_OF(NAME, name, KIND, more) IK2B_POLE_OF_##NAME,
+#define IK2B_ARGUMENTS(FUNCTION)                                                                   \
+    enum {                                                                                         \
+        IK2B_INPUTS_OF_##FUNCTION(IK2B_OF_ALL) IK2B_OPTIONS_OF_##FUNCTION(IK2B_OF_##FUNCTION)      \
+            IK2B_OUTPUTS_OF_##FUNCTION(IK2B_OF_ALL) IK2B_##FUNCTION##_COUNT                        \
+    }
 
 enum { IK2B_OPTIONS_OF_POSE(IK2B_OF_ALL) IK2B_OPTIONS };
 
-/* Arguments of ik2b_solve: inputs (3 numbers each), options, outputs. Outputs are of the call's
- * kind, the status of IK2B_U8. */
+/* Elements of a row by KIND. */
 enum {
-    IK2B_SOLVE_ROOT,
-    IK2B_SOLVE_MID,
-    IK2B_SOLVE_END,
-    IK2B_SOLVE_TARGET,
-    IK2B_OPTIONS_OF_SOLVE(IK2B_OF_SOLVE) IK2B_SOLVE_OUT_MID,
-    IK2B_SOLVE_OUT_END,
-    IK2B_SOLVE_OUT_MISS,
-    IK2B_SOLVE_OUT_STATUS,
-    IK2B_SOLVE_COUNT
+    IK2B_NUMBER = 1,
+    IK2B_STATUS = 1,
+    IK2B_POINT = 3,
+    IK2B_DIRECTION = 3,
+    IK2B_QUATERNION = 4,
+    IK2B_MATRIX = 16
 };
+
+#define IK2B_INPUTS_OF_SOLVE(ARGUMENT)                                                             \
+    ARGUMENT(SOLVE_ROOT, root, POINT, root_at)                                                     \
+    ARGUMENT(SOLVE_MID, mid, POINT, mid_at)                                                        \
+    ARGUMENT(SOLVE_END, end, POINT, end_at)                                                        \
+    ARGUMENT(SOLVE_TARGET, target, POINT, target)
+#define IK2B_OUTPUTS_OF_SOLVE(ARGUMENT)                                                            \
+    ARGUMENT(SOLVE_OUT_MID, mid, POINT, out_mid)                                                   \
+    ARGUMENT(SOLVE_OUT_END, end, POINT, position)                                                  \
+    ARGUMENT(SOLVE_OUT_MISS, miss, NUMBER, miss)                                                   \
+    ARGUMENT(SOLVE_OUT_STATUS, status, STATUS, status)
+IK2B_ARGUMENTS(SOLVE);
 ik2b_function ik2b_solve;
 
-/* Arguments of ik2b_orient: aggregate transforms (4 x 4), points (3), options, corrections (4). The
- * upper bone turns to point from the root to the new mid joint, the lower bone to point from the
- * new mid joint to the new end. With S the joint's own scale, the correction of a joint takes its
- * aggregate transform M to M * S^-1 * R(correction) * S. */
-enum {
-    IK2B_ORIENT_ROOT,
-    IK2B_ORIENT_MID,
-    IK2B_ORIENT_END,
-    IK2B_ORIENT_NEW_MID,
-    IK2B_ORIENT_NEW_END,
-    IK2B_OPTIONS_OF_ORIENT(IK2B_OF_ORIENT) IK2B_ORIENT_OUT_ROOT,
-    IK2B_ORIENT_OUT_MID,
-    IK2B_ORIENT_COUNT
-};
+/* The corrections of ik2b_orient: the upper bone turns to point from the root to the new mid joint,
+ * the lower bone to point from the new mid joint to the new end. With S the joint's own scale, the
+ * correction of a joint takes its aggregate transform M to M * S^-1 * R(correction) * S. */
+#define IK2B_INPUTS_OF_ORIENT(ARGUMENT)                                                            \
+    ARGUMENT(ORIENT_ROOT, root_matrix, MATRIX, root_matrix)                                        \
+    ARGUMENT(ORIENT_MID, mid_matrix, MATRIX, mid_matrix)                                           \
+    ARGUMENT(ORIENT_END, end, POINT, end_at)                                                       \
+    ARGUMENT(ORIENT_NEW_MID, new_mid, POINT, mid_at)                                               \
+    ARGUMENT(ORIENT_NEW_END, new_end, POINT, target)
+#define IK2B_OUTPUTS_OF_ORIENT(ARGUMENT)                                                           \
+    ARGUMENT(ORIENT_OUT_ROOT, root, QUATERNION, root_turn)                                         \
+    ARGUMENT(ORIENT_OUT_MID, mid, QUATERNION, mid_turn)
+IK2B_ARGUMENTS(ORIENT);
 ik2b_function ik2b_orient;
 
-/* Arguments of ik2b_solve_pose. Without END_MATRIX, the end joint's correction must be missing. */
-enum {
-    IK2B_POSE_ROOT,
-    IK2B_POSE_MID,
-    IK2B_POSE_END,
-    IK2B_POSE_TARGET,
-    IK2B_OPTIONS_OF_POSE(IK2B_OF_POSE) IK2B_POSE_OUT_ROOT,
-    IK2B_POSE_OUT_MID,
-    IK2B_POSE_OUT_END,
-    IK2B_POSE_OUT_POSITION,
-    IK2B_POSE_OUT_MISS,
-    IK2B_POSE_OUT_STATUS,
-    IK2B_POSE_COUNT
-};
+/* Without END_MATRIX, the end joint's correction must be missing. */
+#define IK2B_INPUTS_OF_POSE(ARGUMENT)                                                              \
+    ARGUMENT(POSE_ROOT, root_matrix, MATRIX, root_matrix)                                          \
+    ARGUMENT(POSE_MID, mid_matrix, MATRIX, mid_matrix)                                             \
+    ARGUMENT(POSE_END, end, POINT, end_at)                                                         \
+    ARGUMENT(POSE_TARGET, target, POINT, target)
+#define IK2B_OUTPUTS_OF_POSE(ARGUMENT)                                                             \
+    ARGUMENT(POSE_OUT_ROOT, root, QUATERNION, root_turn)                                           \
+    ARGUMENT(POSE_OUT_MID, mid, QUATERNION, mid_turn)                                              \
+    ARGUMENT(POSE_OUT_END, end, QUATERNION, end_turn)                                              \
+    ARGUMENT(POSE_OUT_POSITION, position, POINT, position)                                         \
+    ARGUMENT(POSE_OUT_MISS, miss, NUMBER, miss)                                                    \
+    ARGUMENT(POSE_OUT_STATUS, status, STATUS, status)
+IK2B_ARGUMENTS(POSE);
 ik2b_function ik2b_solve_pose;
 
 /* The most arguments of any function. */
@@ -200,44 +215,47 @@ _Static_assert((int)IK2B_SOLVE_COUNT <= (int)IK2B_MAX_ARGUMENTS &&
                    (int)IK2B_ORIENT_COUNT <= (int)IK2B_MAX_ARGUMENTS,
                "a function takes more arguments than there is room for");
 
-/* Arguments of ik2b_pole_of: points, a hinge in the space of the points, unit poles (zero:
- * none). */
-enum {
-    IK2B_POLE_OF_ROOT,
-    IK2B_POLE_OF_MID,
-    IK2B_POLE_OF_END,
-    IK2B_OPTIONS_OF_POLE_OF(IK2B_OF_POLE_OF) IK2B_POLE_OF_OUT,
-    IK2B_POLE_OF_COUNT
-};
+/* A hinge in the space of the points; unit poles (zero: none). */
+#define IK2B_INPUTS_OF_POLE_OF(ARGUMENT)                                                           \
+    ARGUMENT(POLE_OF_ROOT, root, POINT, root_at)                                                   \
+    ARGUMENT(POLE_OF_MID, mid, POINT, mid_at)                                                      \
+    ARGUMENT(POLE_OF_END, end, POINT, end_at)
+#define IK2B_OUTPUTS_OF_POLE_OF(ARGUMENT) ARGUMENT(POLE_OF_OUT, pole, DIRECTION, told)
+IK2B_ARGUMENTS(POLE_OF);
 ik2b_function ik2b_pole_of;
 
-/* Arguments of ik2b_hinge_of: aggregate transforms, the end point, unit hinges in mid-joint space
- * (zero: the limb is straight). */
-enum {
-    IK2B_HINGE_OF_ROOT,
-    IK2B_HINGE_OF_MID,
-    IK2B_HINGE_OF_END,
-    IK2B_HINGE_OF_OUT,
-    IK2B_HINGE_OF_COUNT
-};
+/* Unit hinges in mid-joint space (zero: the limb is straight). */
+#define IK2B_INPUTS_OF_HINGE_OF(ARGUMENT)                                                          \
+    ARGUMENT(HINGE_OF_ROOT, root_matrix, MATRIX, root_matrix)                                      \
+    ARGUMENT(HINGE_OF_MID, mid_matrix, MATRIX, mid_matrix)                                         \
+    ARGUMENT(HINGE_OF_END, end, POINT, end_at)
+#define IK2B_OPTIONS_OF_HINGE_OF(OPTION)
+#define IK2B_OUTPUTS_OF_HINGE_OF(ARGUMENT) ARGUMENT(HINGE_OF_OUT, hinge, DIRECTION, told)
+IK2B_ARGUMENTS(HINGE_OF);
 ik2b_function ik2b_hinge_of;
 
 /* The quaternion product q r, computed in double precision whatever the kind. */
-enum { IK2B_MULTIPLY_Q, IK2B_MULTIPLY_R, IK2B_MULTIPLY_OUT, IK2B_MULTIPLY_COUNT };
+#define IK2B_INPUTS_OF_MULTIPLY(ARGUMENT)                                                          \
+    ARGUMENT(MULTIPLY_Q, q, QUATERNION, root_turn)                                                 \
+    ARGUMENT(MULTIPLY_R, r, QUATERNION, mid_turn)
+#define IK2B_OPTIONS_OF_MULTIPLY(OPTION)
+#define IK2B_OUTPUTS_OF_MULTIPLY(ARGUMENT) ARGUMENT(MULTIPLY_OUT, product, QUATERNION, end_turn)
+IK2B_ARGUMENTS(MULTIPLY);
 ik2b_function ik2b_multiply;
 
 /* Arguments of ik2b_aggregate, which computes the aggregate transforms of skeletons. A row is one
  * whole skeleton. The joints are one more dimension, whose stride in bytes is ik2b_joints.stride
  * for each argument. parents[j] is less than j, or -1 for a joint whose parent is the base. */
-enum {
-    IK2B_AGGREGATE_TRANSLATION,
-    IK2B_AGGREGATE_ROTATION, /* (4), any length; zero: identity */
-    IK2B_AGGREGATE_SCALE,    /* (3), default one */
-    IK2B_AGGREGATE_REST,     /* (4 x 4), default identity */
-    IK2B_AGGREGATE_BASE,     /* (4 x 4), one for each row, default identity */
-    IK2B_AGGREGATE_OUT,
-    IK2B_AGGREGATE_COUNT
-};
+#define IK2B_INPUTS_OF_AGGREGATE(ARGUMENT)                                                         \
+    ARGUMENT(AGGREGATE_TRANSLATION, translation, JOINT_POINT, )                                    \
+    ARGUMENT(AGGREGATE_ROTATION, rotation, JOINT_QUATERNION, ) /* any length; zero: identity */    \
+    ARGUMENT(AGGREGATE_SCALE, scale, JOINT_POINT, )            /* default one */
+#define IK2B_OPTIONS_OF_AGGREGATE(ARGUMENT)                                                        \
+    ARGUMENT(REST, rest, JOINT_MATRIX, ) /* default identity */                                    \
+    ARGUMENT(BASE, base, MATRIX, )       /* one for each row, default identity */
+#define IK2B_OUTPUTS_OF_AGGREGATE(ARGUMENT) ARGUMENT(AGGREGATE_OUT, matrices, JOINT_MATRIX, )
+#define IK2B_OF_AGGREGATE(NAME, name, KIND, more) IK2B_AGGREGATE_##NAME,
+IK2B_ARGUMENTS(AGGREGATE);
 typedef struct ik2b_joints {
     ptrdiff_t count;
     const ptrdiff_t *parents;

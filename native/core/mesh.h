@@ -54,29 +54,36 @@ typedef struct ik2b_crossings {
 /* Finds all places where lines meet the mesh, sorted by row and then by distance. The matrix INTO
  * maps the lines' space, in which distances and normals are, to the mesh's; by default it is the
  * same space. The list of the call, empty before, gets the count -1 if there is no memory. */
-enum { IK2B_CROSSINGS_POINT, IK2B_CROSSINGS_DIRECTION, IK2B_CROSSINGS_INTO, IK2B_CROSSINGS_COUNT };
+#define IK2B_INPUTS_OF_CROSSINGS(ARGUMENT)                                                         \
+    ARGUMENT(CROSSINGS_POINT, points, POINT, )                                                     \
+    ARGUMENT(CROSSINGS_DIRECTION, direction, DIRECTION, )
+#define IK2B_OPTIONS_OF_CROSSINGS(ARGUMENT) ARGUMENT(INTO, into, MATRIX, )
+#define IK2B_OUTPUTS_OF_CROSSINGS(ARGUMENT)
+#define IK2B_OF_CROSSINGS(NAME, name, KIND, more) IK2B_CROSSINGS_##NAME,
+IK2B_ARGUMENTS(CROSSINGS);
 ik2b_function ik2b_mesh_crossings;
 
 /* Finds the first place that each ray meets, its origin included. Outputs: point, normal and
  * triangle (IK2B_I64); NaN and -1 if nothing is met. */
-enum {
-    IK2B_CAST_ORIGIN,
-    IK2B_CAST_DIRECTION,
-    IK2B_CAST_OUT_POINT,
-    IK2B_CAST_OUT_NORMAL,
-    IK2B_CAST_OUT_TRIANGLE,
-    IK2B_CAST_COUNT
-};
+#define IK2B_INPUTS_OF_CAST(ARGUMENT)                                                              \
+    ARGUMENT(CAST_ORIGIN, origins, POINT, )                                                        \
+    ARGUMENT(CAST_DIRECTION, directions, DIRECTION, )
+#define IK2B_OPTIONS_OF_CAST(ARGUMENT)
+#define IK2B_OUTPUTS_OF_CAST(ARGUMENT)                                                             \
+    ARGUMENT(CAST_OUT_POINT, point, POINT, )                                                       \
+    ARGUMENT(CAST_OUT_NORMAL, normal, DIRECTION, )                                                 \
+    ARGUMENT(CAST_OUT_TRIANGLE, triangle, TRIANGLE, )
+IK2B_ARGUMENTS(CAST);
 ik2b_function ik2b_mesh_cast;
 
 /* Finds the point of the mesh nearest to each point. The outputs are those of ik2b_mesh_cast. */
-enum {
-    IK2B_NEAREST_POINT,
-    IK2B_NEAREST_OUT_POINT,
-    IK2B_NEAREST_OUT_NORMAL,
-    IK2B_NEAREST_OUT_TRIANGLE,
-    IK2B_NEAREST_COUNT
-};
+#define IK2B_INPUTS_OF_NEAREST(ARGUMENT) ARGUMENT(NEAREST_POINT, points, POINT, )
+#define IK2B_OPTIONS_OF_NEAREST(ARGUMENT)
+#define IK2B_OUTPUTS_OF_NEAREST(ARGUMENT)                                                          \
+    ARGUMENT(NEAREST_OUT_POINT, point, POINT, )                                                    \
+    ARGUMENT(NEAREST_OUT_NORMAL, normal, DIRECTION, )                                              \
+    ARGUMENT(NEAREST_OUT_TRIANGLE, triangle, TRIANGLE, )
+IK2B_ARGUMENTS(NEAREST);
 ik2b_function ik2b_mesh_nearest;
 
 #endif

@@ -21,12 +21,6 @@ IK2B_STAGE(multiply, IK2B_RESULTS, multiply(t), IK2B_ALWAYS)
 void
 ik2b_multiply(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_MULTIPLY_Q, 4, IK2B_AT(root_turn)},
-        {IK2B_MULTIPLY_R, 4, IK2B_AT(mid_turn)},
-        {IK2B_MULTIPLY_OUT, 4, IK2B_AT(end_turn)},
-    };
     static const ik2b_stage *const stages[] = {&multiply_stage, NULL};
-    static const ik2b_solver solver = {moves, 2, 3, NULL, 0, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(MULTIPLY, stages, NULL);
 }

@@ -5,10 +5,9 @@
  */
 #include "solver.h"
 
-enum { NUMBER = 1, DIRECTION = 3, MATRIX = 16 };
-
-#define AS_OPTION(NAME, name, KIND, missing) {KIND, IK2B_AT(given_##name), missing},
-#define BIT_OF_NUMBER(NAME, name, KIND, missing) | (uint64_t)(KIND == NUMBER) << IK2B_##NAME
+#define AS_OPTION(NAME, name, KIND, missing) {IK2B_##KIND, IK2B_AT(given_##name), missing},
+#define BIT_OF_NUMBER(NAME, name, KIND, missing)                                                   \
+    | (uint64_t)(IK2B_##KIND == IK2B_NUMBER) << IK2B_##NAME
 
 const ik2b_option ik2b_options[IK2B_OPTIONS] = {IK2B_OPTIONS_OF_POSE(AS_OPTION)};
 
@@ -70,7 +69,7 @@ add_excess(const double *numbers, int lanes, uint64_t options, double dest[])
 {
     for (int which = 0; which < IK2B_OPTIONS; which++) {
         const ik2b_option *option = &ik2b_options[which];
-        bool checked = (options >> which & 1) && option->width != MATRIX;
+        bool checked = (options >> which & 1) && option->width != IK2B_MATRIX;
         for (int i = 0; checked && i < option->width; i++) {
             const double *own = numbers + (option->place + i) * lanes;
             IK2B_LANE_LOOP
@@ -140,7 +139,7 @@ begin_option(limb *t, const ik2b_array *array, int which, const ik2b_extent *ext
 {
     const ik2b_option *option = &ik2b_options[which];
     double *dest = numbers_at(t, option->place);
-    bool at_default = true, uniform = option->width != MATRIX && is_uniform(array, extent);
+    bool at_default = true, uniform = option->width != IK2B_MATRIX && is_uniform(array, extent);
     if (uniform) {
         load_row(array, array->data, option->width, dest);
     }

@@ -63,19 +63,10 @@ IK2B_STAGE(leave_points, IK2B_RESULTS, leave_points(t, careful), IK2B_ALWAYS)
 void
 ik2b_solve(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_SOLVE_ROOT, 3, IK2B_AT(root_at)},    {IK2B_SOLVE_MID, 3, IK2B_AT(mid_at)},
-        {IK2B_SOLVE_END, 3, IK2B_AT(end_at)},      {IK2B_SOLVE_TARGET, 3, IK2B_AT(target)},
-        {IK2B_SOLVE_OUT_MID, 3, IK2B_AT(out_mid)}, {IK2B_SOLVE_OUT_END, 3, IK2B_AT(position)},
-        {IK2B_SOLVE_OUT_MISS, 1, IK2B_AT(miss)},   {IK2B_SOLVE_OUT_STATUS, 1, IK2B_AT(status)},
-    };
-    static const signed char options[] = {IK2B_OPTIONS_OF_SOLVE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &take_directions_stage, &measure_points_stage, &ik2b_place, &leave_points_stage, NULL,
     };
-    static const ik2b_solver solver = {
-        moves, 4, 8, options, sizeof options, stages, &solve_plainly_stage};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(SOLVE, stages, &solve_plainly_stage);
 }
 
 /* The pole that keeps the mid joint where it is; zero if the limb is straight and has no hinge. */
@@ -91,16 +82,8 @@ IK2B_STAGE(read_pole, IK2B_RESULTS, read_pole(t), IK2B_ALWAYS)
 void
 ik2b_pole_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_POLE_OF_ROOT, 3, IK2B_AT(root_at)},
-        {IK2B_POLE_OF_MID, 3, IK2B_AT(mid_at)},
-        {IK2B_POLE_OF_END, 3, IK2B_AT(end_at)},
-        {IK2B_POLE_OF_OUT, 3, IK2B_AT(told)},
-    };
-    static const signed char options[] = {IK2B_OPTIONS_OF_POLE_OF(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &aim_at_end_stage, &take_directions_stage, &measure_points_stage, &read_pole_stage, NULL,
     };
-    static const ik2b_solver solver = {moves, 3, 4, options, sizeof options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(POLE_OF, stages, NULL);
 }

@@ -18,12 +18,26 @@ typedef struct {
     const ik2b_stage *plain; /* all stages of a call without options in one, or NULL */
 } ik2b_solver;
 
-/* An element of the list `options` of a function. */
-#define IK2B_OPTION_ID(NAME, name, KIND, missing) IK2B_##NAME,
-
 /* Runs all rows. Moves the data pointers of `args`. */
 void ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array *args,
                      const ik2b_call *call);
+
+/* The body of a function, whose arguments are those of the table FUNCTION in ik2b.h: a list of
+ * stages, and `plain`, as in ik2b_solver. */
+#define IK2B_AS_MOVE(NAME, name, KIND, place) {IK2B_##NAME, IK2B_##KIND, IK2B_AT(place)},
+#define IK2B_AS_ONE(NAME, name, KIND, place) +1
+#define IK2B_RUN(FUNCTION, stages, plain)                                                          \
+    static const ik2b_move moves[] = {IK2B_INPUTS_OF_##FUNCTION(IK2B_AS_MOVE)                      \
+                                          IK2B_OUTPUTS_OF_##FUNCTION(IK2B_AS_MOVE)};               \
+    static const signed char options[] = {IK2B_OPTIONS_OF_##FUNCTION(IK2B_OF_ALL) - 1};            \
+    static const ik2b_solver solver = {moves,                                                      \
+                                       0 IK2B_INPUTS_OF_##FUNCTION(IK2B_AS_ONE),                   \
+                                       sizeof moves / sizeof *moves,                               \
+                                       options,                                                    \
+                                       sizeof options - 1,                                         \
+                                       stages,                                                     \
+                                       plain};                                                     \
+    ik2b_run_solver(&solver, extent, args, call)
 
 /* An option: `width` numbers of a limb from the index `place` on, each `missing` by default. */
 typedef struct {

@@ -31,14 +31,6 @@ IK2B_STAGE(keep_rolling_pose, IK2B_RESULTS, keep_pose(t, true), .all = IK2B_BIT(
 void
 ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_POSE_ROOT, 16, IK2B_AT(root_matrix)},  {IK2B_POSE_MID, 16, IK2B_AT(mid_matrix)},
-        {IK2B_POSE_END, 3, IK2B_AT(end_at)},         {IK2B_POSE_TARGET, 3, IK2B_AT(target)},
-        {IK2B_POSE_OUT_ROOT, 4, IK2B_AT(root_turn)}, {IK2B_POSE_OUT_MID, 4, IK2B_AT(mid_turn)},
-        {IK2B_POSE_OUT_END, 4, IK2B_AT(end_turn)},   {IK2B_POSE_OUT_POSITION, 3, IK2B_AT(position)},
-        {IK2B_POSE_OUT_MISS, 1, IK2B_AT(miss)},      {IK2B_POSE_OUT_STATUS, 1, IK2B_AT(status)},
-    };
-    static const signed char options[] = {IK2B_OPTIONS_OF_POSE(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_root_stage,
         &see_bones_stage,
@@ -54,8 +46,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
         &ik2b_leave,
         NULL,
     };
-    static const ik2b_solver solver = {moves, 4, 10, options, sizeof options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(POSE, stages, NULL);
 }
 
 /* Scales the new bone to the length of the present one. Returns false if the lane needs care. */
@@ -126,19 +117,11 @@ IK2B_STAGE(aim_rolling_bones, IK2B_AIMS, aim_bones(t, careful, true), .all = IK2
 void
 ik2b_orient(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_ORIENT_ROOT, 16, IK2B_AT(root_matrix)}, {IK2B_ORIENT_MID, 16, IK2B_AT(mid_matrix)},
-        {IK2B_ORIENT_END, 3, IK2B_AT(end_at)},        {IK2B_ORIENT_NEW_MID, 3, IK2B_AT(mid_at)},
-        {IK2B_ORIENT_NEW_END, 3, IK2B_AT(target)},    {IK2B_ORIENT_OUT_ROOT, 4, IK2B_AT(root_turn)},
-        {IK2B_ORIENT_OUT_MID, 4, IK2B_AT(mid_turn)},
-    };
-    static const signed char options[] = {IK2B_OPTIONS_OF_ORIENT(IK2B_OPTION_ID)};
     static const ik2b_stage *const stages[] = {
         &invert_root_stage, &see_bones_stage,         &invert_mid_stage, &see_hinge_stage,
         &aim_bones_stage,   &aim_rolling_bones_stage, &ik2b_turn,        NULL,
     };
-    static const ik2b_solver solver = {moves, 5, 7, options, sizeof options, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(ORIENT, stages, NULL);
 }
 
 /* Lets the limb be seen in the mid joint's frame. */
@@ -166,16 +149,9 @@ IK2B_STAGE(read_hinge, IK2B_RESULTS, read_hinge(t), IK2B_ALWAYS)
 void
 ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
-    static const ik2b_move moves[] = {
-        {IK2B_HINGE_OF_ROOT, 16, IK2B_AT(root_matrix)},
-        {IK2B_HINGE_OF_MID, 16, IK2B_AT(mid_matrix)},
-        {IK2B_HINGE_OF_END, 3, IK2B_AT(end_at)},
-        {IK2B_HINGE_OF_OUT, 3, IK2B_AT(told)},
-    };
     static const ik2b_stage *const stages[] = {
         &aim_at_end_stage, &enter_mid_stage,  &see_bones_stage,
         &measure_stage,    &read_hinge_stage, NULL,
     };
-    static const ik2b_solver solver = {moves, 3, 4, NULL, 0, stages, NULL};
-    ik2b_run_solver(&solver, extent, args, call);
+    IK2B_RUN(HINGE_OF, stages, NULL);
 }
