@@ -40,15 +40,6 @@ refuse(PyObject *exception, PyObject *got, const char *format, ...)
     return -1;
 }
 
-/* Whether the exception says that an object is no number or has no buffer. Other exceptions,
- * MemoryError and KeyboardInterrupt among them, say nothing about the argument. */
-static bool
-is_about_kind(void)
-{
-    return PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError) ||
-           PyErr_ExceptionMatches(PyExc_OverflowError) || PyErr_ExceptionMatches(PyExc_BufferError);
-}
-
 /* Elements */
 
 /* Whether this machine stores the lowest byte of a number first. */
@@ -70,13 +61,6 @@ letter_of(const Py_buffer *view)
         code++;
     }
     return *code && !code[1] ? *code : '\0';
-}
-
-bool
-is_swapped_single(const Py_buffer *view)
-{
-    const char *swapped = is_little_endian() ? ">f" : "<f";
-    return view->format && strcmp(view->format, swapped) == 0;
 }
 
 bool
@@ -130,7 +114,10 @@ acquire_view(const numpy_parts *numpy, PyObject *object, Py_buffer *view,
         return 0;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
-        if (!is_about_kind()) {
+        /* Other exceptions, KeyboardInterrupt among them, say nothing about the object. */
+        if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+            !PyErr_ExceptionMatches(PyExc_OverflowError) &&
+            !PyErr_ExceptionMatches(PyExc_BufferError)) {
             return -1;
         }
         PyErr_Clear();

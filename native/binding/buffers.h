@@ -23,9 +23,6 @@ Py_ssize_t integer_at(const Py_buffer *view, const char *place);
 /* The kind of a buffer's elements, with IK2B_KINDS as for acquire_view. */
 ik2b_kind kind_of(const Py_buffer *view);
 
-/* Whether a buffer's elements are float32 in the other byte order; they are read by conversion. */
-bool is_swapped_single(const Py_buffer *view);
-
 /* The text of a shape in messages, with up to PyBUF_MAX_NDIM dimensions. */
 typedef struct {
     char text[PyBUF_MAX_NDIM * 22 + 4];

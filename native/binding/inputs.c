@@ -72,24 +72,20 @@ static int
 acquire_number(call *self, int i, PyObject *object)
 {
     argument *a = &self->arguments[i];
-    const char *name = self->function->parameters[i].name;
     a->number = PyFloat_AsDouble(object);
     if (a->number == -1.0 && PyErr_Occurred()) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
             PyErr_Format(PyExc_ValueError,
-                         "%s: expected a number that fits float64, got a larger one", name);
+                         "%s: expected a number that fits float64, got a larger one",
+                         self->function->parameters[i].name);
         }
         return -1;
     }
-    a->view.buf = &a->number;
-    a->view.itemsize = sizeof a->number;
-    a->view.obj = NULL;
-    a->view.ndim = 0;
-    a->view.shape = a->view.strides = NULL;
-    return note_argument(self, i, IK2B_F64);
+    a->view = (Py_buffer){.buf = &a->number, .itemsize = sizeof a->number};
+    return 0;
 }
 
-/* Acquires the float64 array that ik2bone.numbers makes of the object, or raises the error that it
+/* Acquires the array that ik2bone.numbers makes of the object, or raises the error that it
  * returns. */
 static int
 acquire_converted(call *self, int i, PyObject *object)
@@ -106,7 +102,7 @@ acquire_converted(call *self, int i, PyObject *object)
         done = PyObject_GetBuffer(numbers, &self->arguments[i].view, PyBUF_RECORDS_RO);
     }
     Py_XDECREF(numbers); /* the view holds a reference */
-    return done < 0 ? -1 : note_argument(self, i, IK2B_F64);
+    return done;
 }
 
 /* Whether None means that the input is not given: for options that are vectors or matrices. */
@@ -129,24 +125,22 @@ acquire_input(call *self, int i)
         return 0;
     }
     int found = acquire_view(self->numpy, object, &a->view, a->room, &kind);
-    if (found < 0) {
-        return -1;
-    }
-    bool in_place = found > 0 && kind <= IK2B_F64;
-    if (i < f->positional && PyObject_CheckBuffer(object)) {
-        self->any_array = true;
-        self->all_single &= in_place ? kind == IK2B_F32 : found > 0 && is_swapped_single(&a->view);
-    }
-    if (found > 0 && !in_place) {
+    if (found > 0 && kind > IK2B_F64) {
         PyBuffer_Release(&a->view);
     }
-    if (in_place) {
-        return note_argument(self, i, kind);
+    if (found <= 0 || kind > IK2B_F64) {
+        bool number = PyFloat_Check(object) || PyLong_Check(object);
+        if (found < 0 ||
+            (number ? acquire_number(self, i, object) : acquire_converted(self, i, object)) < 0) {
+            return -1;
+        }
+        kind = number ? IK2B_F64 : kind_of(&a->view);
     }
-    if (PyFloat_Check(object) || PyLong_Check(object)) {
-        return acquire_number(self, i, object);
+    if (i < f->positional && PyObject_CheckBuffer(object)) {
+        self->any_array = true;
+        self->all_single &= kind == IK2B_F32;
     }
-    return acquire_converted(self, i, object);
+    return note_argument(self, i, kind);
 }
 
 /* Broadcasting */

@@ -7,15 +7,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # where all arguments lend memory, the solver works without numpy
-    import numpy as np
     from numpy.typing import NDArray
 
 
-def numbers_of(given: Any, lends: bool) -> NDArray[np.float64] | tuple[type[Exception], str]:
+def numbers_of(given: Any, lends: bool) -> NDArray[Any] | tuple[type[Exception], str]:
     """The numbers of an object as float64, by numpy; or the kind of error, and what came instead of numbers.
 
-    `lends` tells whether the object has a buffer. Refused are None, which numpy would read as NaN, and text and bytes,
-    which it would parse.
+    `lends` tells whether the object has a buffer; float32 in the other byte order stays float32. Refused are None,
+    which numpy would read as NaN, and text and bytes, which it would parse.
     """
     if given is None or isinstance(given, str) or (lends and _holds_bytes(given)):
         return TypeError, type(given).__name__
@@ -28,7 +27,7 @@ def numbers_of(given: Any, lends: bool) -> NDArray[np.float64] | tuple[type[Exce
         return (TypeError, type(given).__name__) if lends else (ValueError, "a ragged sequence")
     kind = found.dtype.kind
     if kind in "fiub":
-        return np.asarray(found, np.float64)
+        return np.asarray(found, np.float32 if lends and kind == "f" and found.itemsize == 4 else np.float64)
     if kind == "O" and all(map(_is_number, found.flat)):
         with suppress(TypeError, ValueError, OverflowError):
             return np.asarray(found, np.float64)
