@@ -108,12 +108,6 @@ turn_of(const double a[3], const double b[3])
     return (left > right) - (left < right);
 }
 
-static inline double
-clamp_to(double place, double a, double b)
-{
-    return a < b ? larger(a, smaller(b, place)) : larger(b, smaller(a, place));
-}
-
 /* Whether `a` comes before `b`, in an order that does not depend on how a triangle lists an
  * edge. */
 static bool
@@ -127,7 +121,8 @@ comes_first(const double a[3], const double b[3])
 static inline double
 settle(double sum, double whole, double error, double a, double b)
 {
-    return clamp_to(fabs(sum) > error ? sum / whole : 0.0, a, b);
+    double distance = fabs(sum) > error ? sum / whole : 0.0;
+    return larger(smaller(a, b), smaller(larger(a, b), distance));
 }
 
 /* The distance of an edge whose shadow contains the origin: the distances of the two ends, each
@@ -146,33 +141,24 @@ distance_on_edge(const double a[3], const double b[3])
     return settle(a[longer] * b[2] - b[longer] * a[2], a[longer] - b[longer], error, a[2], b[2]);
 }
 
-/* The greatest rounding error of a sum of distances, each at most `far` and weighted by an area. */
-static double
-error_inside(double corners[3][3], double far)
-{
-    double wide = 0.0;
-    for (int k = 0; k < 3; k++) {
-        wide = larger(wide, larger(fabs(corners[k][0]), fabs(corners[k][1])));
-    }
-    return ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far;
-}
-
 /* The distance of a triangle whose shadow contains the origin: the distances of the corners, each
  * weighted by the area of the shadow between the origin and the edge opposite the corner. */
 static double
 distance_inside(double corners[3][3])
 {
-    double sum = 0.0, areas = 0.0, least = INFINITY, most = -INFINITY;
+    double sum = 0.0, areas = 0.0, wide = 0.0, least = INFINITY, most = -INFINITY;
     for (int k = 0; k < 3; k++) {
         const double *a = corners[(k + 1) % 3], *b = corners[(k + 2) % 3];
         double area = a[0] * b[1] - a[1] * b[0], own = corners[k][2];
         sum += area * own;
         areas += area;
+        wide = larger(wide, larger(fabs(a[0]), fabs(a[1])));
         least = smaller(least, own);
         most = larger(most, own);
     }
     bool near = least <= 0.0 && most >= 0.0;
-    double error = near ? error_inside(corners, larger(-least, most)) : 0.0;
+    double far = larger(-least, most);
+    double error = near ? ROUNDINGS * DBL_EPSILON * (wide + far) * wide * far : 0.0;
     return settle(sum, areas, error, least, most);
 }
 
