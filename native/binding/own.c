@@ -36,14 +36,6 @@ acquire(PyObject *object, const char *name, ik2b_kind kind, int ndim, bool writt
     return good && view->ndim == ndim;
 }
 
-static void
-release(Py_buffer views[], int count)
-{
-    for (int i = 0; i < count; i++) {
-        PyBuffer_Release(&views[i]);
-    }
-}
-
 /* Meshes */
 
 static bool
@@ -106,18 +98,18 @@ check_vertices(const Py_buffer *vertices)
 PyObject *
 core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
 {
-    Py_buffer views[2] = {{.obj = NULL}}, *vertices = &views[0], *triangles = &views[1];
+    Py_buffer vertices = {.obj = NULL}, triangles = {.obj = NULL};
     ptrdiff_t *indices = NULL;
     PyObject *answer = NULL;
     (void)module;
     if (check_given("build_mesh", given, 2) &&
-        acquire(args[0], "vertices", IK2B_F64, 2, false, vertices) &&
-        acquire(args[1], "triangles", IK2B_I64, 2, false, triangles) &&
-        check_columns("vertices", vertices) && check_columns("triangles", triangles) &&
-        check_vertices(vertices) && (indices = copy_triangles(triangles, vertices->shape[0]))) {
+        acquire(args[0], "vertices", IK2B_F64, 2, false, &vertices) &&
+        acquire(args[1], "triangles", IK2B_I64, 2, false, &triangles) &&
+        check_columns("vertices", &vertices) && check_columns("triangles", &triangles) &&
+        check_vertices(&vertices) && (indices = copy_triangles(&triangles, vertices.shape[0]))) {
         ik2b_mesh *mesh;
         Py_BEGIN_ALLOW_THREADS
-            mesh = ik2b_mesh_build(vertices->buf, indices, triangles->shape[0]);
+            mesh = ik2b_mesh_build(vertices.buf, indices, triangles.shape[0]);
         Py_END_ALLOW_THREADS
         answer = mesh ? PyCapsule_New(mesh, capsule_name, free_mesh) : PyErr_NoMemory();
         if (!answer) {
@@ -125,7 +117,8 @@ core_build_mesh(PyObject *module, PyObject *const *args, Py_ssize_t given)
         }
     }
     PyMem_Free(indices);
-    release(views, 2);
+    PyBuffer_Release(&vertices);
+    PyBuffer_Release(&triangles);
     return answer;
 }
 

@@ -207,15 +207,13 @@ ik2b_aggregate(const ik2b_extent *given, ik2b_array *args, const ik2b_call *call
     ik2b_straighten(&extent, args, IK2B_AGGREGATE_COUNT);
     bool single = extent.count == 0;
     int last = single ? 0 : --extent.count;
-    if (!ik2b_walk_start(&walk, &extent, args, IK2B_AGGREGATE_COUNT)) {
-        return;
-    }
-    do {
+    bool more = ik2b_walk_start(&walk, &extent, args, IK2B_AGGREGATE_COUNT);
+    for (; more; more = ik2b_walk_next(&walk)) {
         if (single) {
             row_runner()(args, joints);
         }
         else {
             aggregate_dimension(args, joints, last, extent.shape[last]);
         }
-    } while (ik2b_walk_next(&walk));
+    }
 }

@@ -333,13 +333,11 @@ ik2b_mesh_crossings(const ik2b_extent *extent, ik2b_array *args, const ik2b_call
 {
     line_query self = {.found = call->found, .reach = INFINITY};
     ik2b_walk walk;
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_CROSSINGS_COUNT)) {
-        return;
-    }
-    do {
+    bool more = ik2b_walk_start(&walk, extent, args, IK2B_CROSSINGS_COUNT);
+    for (; more && self.reach > 0.0; more = ik2b_walk_next(&walk)) {
         cross_row(call->mesh, args, &self);
         self.row++;
-    } while (self.reach > 0.0 && ik2b_walk_next(&walk));
+    }
     call->found->count = self.reach > 0.0 ? call->found->count : -1;
 }
 
@@ -387,10 +385,8 @@ void
 ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     ik2b_walk walk;
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_CAST_COUNT)) {
-        return;
-    }
-    do {
+    bool more = ik2b_walk_start(&walk, extent, args, IK2B_CAST_COUNT);
+    for (; more; more = ik2b_walk_next(&walk)) {
         ray_query self = {.best = {.far = INFINITY}};
         double origin[3], direction[3];
         load_row(&args[IK2B_CAST_ORIGIN], args[IK2B_CAST_ORIGIN].data, 3, origin);
@@ -400,5 +396,5 @@ ik2b_mesh_cast(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *cal
             point_at(&self.line, self.best.far, self.best.point);
         }
         store_hit(&args[IK2B_CAST_OUT_POINT], &self.best);
-    } while (ik2b_walk_next(&walk));
+    }
 }

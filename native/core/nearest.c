@@ -141,15 +141,13 @@ ik2b_mesh_nearest(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *
 {
     const ik2b_array *point = &args[IK2B_NEAREST_POINT];
     ik2b_walk walk;
-    if (!ik2b_walk_start(&walk, extent, args, IK2B_NEAREST_COUNT)) {
-        return;
-    }
-    do {
+    bool more = ik2b_walk_start(&walk, extent, args, IK2B_NEAREST_COUNT);
+    for (; more; more = ik2b_walk_next(&walk)) {
         nearest_place self = {.reach = INFINITY, .best = {.far = INFINITY}};
         load_row(point, point->data, 3, self.at);
         if (d3_finite(self.at)) {
             search_tree(call->mesh, &self, &self.reach, square_to_box, see_triangle);
         }
         store_hit(&args[IK2B_NEAREST_OUT_POINT], &self.best);
-    } while (ik2b_walk_next(&walk));
+    }
 }
