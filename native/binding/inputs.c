@@ -17,20 +17,6 @@ give_strides(argument *a)
     a->view.strides = a->room;
 }
 
-static int
-check_joints(const call *self, int i)
-{
-    const parameter *p = &self->function->parameters[i];
-    const argument *a = &self->arguments[i];
-    if (a->view.shape[a->leading] == self->joints.count) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s: expected %s with %zd joints as in parents, got shape %s",
-                 p->name, p->row->text, self->joints.count,
-                 text_of_shape(a->view.shape, a->view.ndim).text);
-    return -1;
-}
-
 int
 note_argument(call *self, int i, ik2b_kind kind)
 {
@@ -41,7 +27,7 @@ note_argument(call *self, int i, ik2b_kind kind)
 
     array->data = a->view.buf;
     array->kind = kind;
-    self->places[self->acquired++] = i; /* from here on end_call releases the view */
+    self->places[self->acquired++] = i; /* from here on finish releases the view */
     a->leading = a->view.ndim - row->dims - row->joints;
     if (a->leading > IK2B_MAX_DIMS) {
         PyErr_Format(PyExc_ValueError, "%s: expected at most %d leading dimensions, got %d",
@@ -61,9 +47,15 @@ note_argument(call *self, int i, ik2b_kind kind)
                      text_of_shape(a->view.shape, a->view.ndim).text);
         return -1;
     }
+    if (row->joints && a->view.shape[a->leading] != self->joints.count) {
+        PyErr_Format(PyExc_ValueError,
+                     "%s: expected %s with %zd joints as in parents, got shape %s", p->name,
+                     row->text, self->joints.count,
+                     text_of_shape(a->view.shape, a->view.ndim).text);
+        return -1;
+    }
     if (row->joints) {
         self->joints.stride[i] = a->view.strides[a->leading];
-        return check_joints(self, i);
     }
     return 0;
 }

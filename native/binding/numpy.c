@@ -65,27 +65,22 @@ find_interface(void)
     return version == OF_NUMPY_1 || version == OF_NUMPY_2 ? table : NULL;
 }
 
-static bool
-find_parts(numpy_parts *self, PyObject *numpy)
-{
-    bool good = (self->empty = PyObject_GetAttrString(numpy, "empty")) != NULL;
-    for (int kind = 0; good && kind < IK2B_KINDS; kind++) {
-        self->dtypes[kind] = PyObject_CallMethod(numpy, "dtype", "s", kind_name((ik2b_kind)kind));
-        good = self->dtypes[kind] != NULL;
-    }
-    self->interface = good ? find_interface() : NULL;
-    return good;
-}
-
 /* Finds the parts of `numpy` and keeps them. Takes over the reference to `numpy`, which may be NULL
  * with an exception. */
 static const numpy_parts *
 keep_parts(shared_pointer *place, PyObject *numpy)
 {
     numpy_parts *found = numpy ? PyMem_Calloc(1, sizeof *found) : NULL;
-    bool good = found && find_parts(found, numpy);
+    bool good = found && (found->empty = PyObject_GetAttrString(numpy, "empty"));
     if (numpy && !found) {
         PyErr_NoMemory();
+    }
+    for (int kind = 0; good && kind < IK2B_KINDS; kind++) {
+        found->dtypes[kind] = PyObject_CallMethod(numpy, "dtype", "s", kind_name((ik2b_kind)kind));
+        good = found->dtypes[kind] != NULL;
+    }
+    if (good) {
+        found->interface = find_interface();
     }
     if (!good || !set_first(place, found)) {
         free_numpy(found);

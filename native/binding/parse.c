@@ -225,7 +225,7 @@ parse_parents(call *self)
         PyErr_NoMemory();
         return -1;
     }
-    self->joints.parents = parents; /* end_call frees the memory */
+    self->joints.parents = parents; /* finish frees the memory */
     int lent = acquire_view(NULL, object, &view, NULL, &kind);
     bool good = lent >= 0;
     if (lent > 0 && view.ndim != 1) {
