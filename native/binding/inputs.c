@@ -97,13 +97,6 @@ acquire_converted(call *self, int i, PyObject *object)
     return done;
 }
 
-/* Whether None means that the input is not given: for options that are vectors or matrices. */
-static bool
-may_be_none(const function *f, int i)
-{
-    return i >= f->positional - f->optional && f->parameters[i].row->dims > 0;
-}
-
 static int
 acquire_input(call *self, int i)
 {
@@ -112,8 +105,10 @@ acquire_input(call *self, int i)
     argument *a = &self->arguments[i];
     ik2b_kind kind;
 
+    /* None stands for an option that is a vector or a matrix, but for no number. */
+    bool may_be_none = i >= f->positional - f->optional && f->parameters[i].row->dims > 0;
     self->arrays[i].data = NULL;
-    if (!object || (object == Py_None && may_be_none(f, i))) {
+    if (!object || (object == Py_None && may_be_none)) {
         return 0;
     }
     int found = acquire_view(self->numpy, object, &a->view, a->room, &kind);

@@ -43,21 +43,6 @@ static PyMethodDef methods[] = {
 };
 
 static int
-add_build(PyObject *module)
-{
-    const char *build = ik2b_choose_build();
-    if (!build) {
-        PyErr_Format(
-            PyExc_ImportError,
-            "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
-            "has it, got '%s'",
-            getenv("IK2BONE_BUILD"));
-        return -1;
-    }
-    return PyModule_AddStringConstant(module, "build", build);
-}
-
-static int
 find_parts(module_state *state)
 {
     static const char *const names[RESULT_TYPES] = {[SOLUTION] = "Solution",
@@ -80,7 +65,19 @@ static int
 core_exec(PyObject *module)
 {
     module_state *state = PyModule_GetState(module);
-    return add_build(module) < 0 || find_parts(state) < 0 || intern_names(state) < 0 ? -1 : 0;
+    const char *build = ik2b_choose_build();
+    if (!build) {
+        PyErr_Format(
+            PyExc_ImportError,
+            "IK2BONE_BUILD: expected 'plain', 'avx2' or 'avx512', as far as this processor "
+            "has it, got '%s'",
+            getenv("IK2BONE_BUILD"));
+        return -1;
+    }
+    return PyModule_AddStringConstant(module, "build", build) < 0 || find_parts(state) < 0 ||
+                   intern_names(state) < 0
+               ? -1
+               : 0;
 }
 
 /* The module needs no traversal for garbage collection: nothing that the state holds refers back to
