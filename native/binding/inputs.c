@@ -77,7 +77,7 @@ acquire_number(call *self, int i, PyObject *object)
     return 0;
 }
 
-/* Acquires the array that ik2bone.numbers makes of the object, or raises the error that it
+/* Acquires the array that ik2bone.convert makes of the object, or raises the error that it
  * returns. */
 static int
 acquire_converted(call *self, int i, PyObject *object)

@@ -54,10 +54,10 @@ find_parts(module_state *state)
     for (int i = 0; good && i < RESULT_TYPES; i++) {
         good = (state->types[i] = PyObject_GetAttrString(results, names[i])) != NULL;
     }
-    PyObject *numbers = good ? PyImport_ImportModule("ik2bone.numbers") : NULL;
-    state->numbers_of = numbers ? PyObject_GetAttrString(numbers, "numbers_of") : NULL;
+    PyObject *convert = good ? PyImport_ImportModule("ik2bone.convert") : NULL;
+    state->numbers_of = convert ? PyObject_GetAttrString(convert, "numbers_of") : NULL;
     Py_XDECREF(results);
-    Py_XDECREF(numbers);
+    Py_XDECREF(convert);
     return state->numbers_of ? 0 : -1;
 }
 
