@@ -60,3 +60,16 @@ def values_of(data: Any) -> Any:
     if is_dataclass(data):
         return type(data), *[values_of(getattr(data, each.name)) for each in fields(data)]
     return data if np.isscalar(data) else id(data)
+
+
+def copied(data: Any) -> Any:
+    """A copy of data, with copies of the arrays in it and without cached values of dataclasses; see `values_of`."""
+    if isinstance(data, np.ndarray):
+        return data.copy()
+    if isinstance(data, tuple):
+        return tuple(map(copied, data))
+    if not is_dataclass(data):
+        return data
+    copy = object.__new__(type(data))
+    vars(copy).update({each.name: copied(getattr(data, each.name)) for each in fields(data)})
+    return copy

@@ -2,7 +2,6 @@
 """The stages of planting a clip in the space in which it was made: contacts, targets, hips, solve."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from .hands.nearest import WITHIN
 from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
 from .held import flowing_ways
 from .hips import SLOW, hips_offset
-from .kept import Kept
+from .kept import Kept, copied
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Plan
@@ -90,7 +89,7 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
         resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
-        sole=deepcopy(sole),
+        sole=copied(sole),
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),
