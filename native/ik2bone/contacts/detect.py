@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Indices, Mask
 from ..checks import array, as_array, boolean, number
 from ..clip import frame_rate
 from ..curves import column_runs, quantile
@@ -119,17 +119,25 @@ def detect(
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold at least one still frame, column by column."""
-    run = _begins(slow).ravel(order="F").cumsum().reshape(slow.shape, order="F")
-    entered = np.zeros(slow.size + 1, bool)
-    entered[run[slow & still]] = True
-    return slow & entered[run]
+    return _since(slow, still) | _since(slow[::-1], still[::-1])[::-1]
 
 
-def _begins(mask: Mask) -> Mask:
-    """Where runs of True begin in a mask (F, ...)."""
+def _since(mask: Mask, event: Mask) -> Mask:
+    """The frames of each run of True in a mask (F, ...) from its first frame on that is one of an `event` (F, ...)."""
+    last = np.maximum.accumulate(np.where(mask & event, _numbers(mask), -1))
+    return mask & (last >= _starts(mask))
+
+
+def _starts(mask: Mask) -> Indices:
+    """The first frame (F, ...) of the run of True in a mask (F, ...) that each frame is in, or that was the last."""
     begins = mask.copy()
     begins[1:] &= ~mask[:-1]
-    return begins
+    return np.maximum.accumulate(np.where(begins, _numbers(mask), 0))
+
+
+def _numbers(mask: Mask) -> Indices:
+    """The numbers of the frames of a mask (F, ...), to which they broadcast."""
+    return np.arange(len(mask)).reshape(-1, *[1] * (mask.ndim - 1))
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
@@ -149,9 +157,8 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
-        first = np.maximum.accumulate(np.where(_begins(slow), np.arange(feet.frames)[:, None, None], 0))
-        away = length_of(feet.paths - np.take_along_axis(feet.paths, first[..., None], axis=0))
-        gone = slow & (away > FAR)
+        legs, parts = np.arange(slow.shape[1])[:, None], np.arange(2)
+        gone = slow & (length_of(feet.paths - feet.paths[_starts(slow), legs, parts]) > FAR)
         if not gone.any():
             break
         far = [run for run in part_stances(slow) if gone[run.cells].any()]
@@ -169,7 +176,8 @@ def _slower(feet: Feet, limits: Limits) -> Mask:
     either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, [Stance(*run) for run in column_runs(either)], limits.height):
-        low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height
+        own = heights[spell.rows]
+        low[spell.rows] = own < own.min(axis=0) + limits.height
     return hysteresis(slow & low, still)
 
 
@@ -203,17 +211,10 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2), without those of a ball that still comes down about a standing heel, and of a heel
     that already rises about a standing ball: to hold both parts then would turn the foot aside by a degree.
     """
-    settled = slow.copy()
-    heels, balls = settled[..., 0], settled[..., 1]
-    landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
-    # In reverse order balls come before the heels, which depend on them.
-    for run in reversed(part_stances(slow)):
-        if run.part:
-            balls[run.start : run.start + _first(landed[run.rows]), run.leg] = False
-        else:
-            rest = rests[run.rows] | ~balls[run.rows]
-            heels[run.end - _first(rest[::-1]) : run.end, run.leg] = False
-    return _without_cut(feet, slow, settled)
+    (heels, balls), (heel_speeds, ball_speeds) = (np.moveaxis(parts, -1, 0) for parts in (slow, feet.speeds))
+    balls = _since(balls, ~heels | (ball_speeds <= ENTER_SPEED))
+    heels = _since(heels[::-1], (~balls | (heel_speeds <= REST))[::-1])[::-1]
+    return _without_cut(feet, slow, np.stack([heels, balls], axis=-1))
 
 
 def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
@@ -226,19 +227,14 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
     least = min(LEAST_CONTACT * feet.fps, feet.frames)
     # The joint of a ball may lie 0.1 leg over the sole, so that heights also count from where each part is lowest.
     heights = feet.heights, feet.heights - feet.heights.min(axis=(0, 1))
-    cut = np.logical_and.accumulate(slow) | np.logical_and.accumulate(slow[::-1])[::-1]
     for run in part_stances(settled):
-        if cut[run.start, run.leg, run.part] and run.end - run.start < least:
+        ends = slow[: run.end, run.leg, run.part], slow[run.start :, run.leg, run.part]
+        if run.end - run.start < least and any(end.all() for end in ends):
             other = 1 - run.part
             over = min(((each[..., run.part] - each[..., other])[run.rows].mean() for each in heights), key=abs)
             stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
             settled[run.cells] = over < -SAME_PLACE or not stands
     return settled
-
-
-def _first(mask: Mask) -> int:
-    """The index of the first True in a mask (N,); N where there is none."""
-    return int(mask.argmax()) if mask.any() else len(mask)
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:

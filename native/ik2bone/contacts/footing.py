@@ -52,7 +52,8 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
 def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
     """The spells, without those at whose end all feet go down alike and this foot gets lower than it was."""
     # This keeps steps: steps and hops begin upward, and on the way down stairs the other foot stands.
-    least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
+    falls = -feet.climb.reshape(feet.frames, -1)
+    least, most = falls.min(axis=1), falls.max(axis=1)
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = half_step(feet.fps)
     return [

@@ -97,6 +97,8 @@ class Feet:
 
     def over(self, floor: Array) -> Feet:
         """The same feet as seen from a floor that moves at velocities (F, 3)."""
+        if not floor.any():
+            return self
         way = (np.cumsum(floor, axis=0) - floor[0]) / self.fps
         return replace(self, paths=self.given - way[:, None, None], velocities=self.velocities - floor[:, None, None])
 
