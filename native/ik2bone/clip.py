@@ -225,14 +225,20 @@ class Clip:
 
     def bend_at(self, stretch: Array) -> Array:
         """The angles (F, L) as in `bend`, if end joints were at distances `stretch` (F, L) from their root joints."""
-        upper, lower = self.lengths
-        cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+        upper, lower, twice = self._squares
+        cosine = (stretch**2 - upper - lower) / np.maximum(twice, 1e-300)
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     def stretch_at(self, bend: Array | float) -> Array:
         """The distances (F, L) of end joints from root joints, if the angles between bones were `bend` (F, L)."""
+        upper, lower, twice = self._squares
+        return np.sqrt(np.maximum(upper + lower + twice * np.cos(bend), 0.0))
+
+    @cached_property
+    def _squares(self) -> tuple[Array, Array, Array]:
+        """The squares of the upper and lower lengths, and twice the product of both (F, L)."""
         upper, lower = self.lengths
-        return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
+        return upper**2, lower**2, 2 * upper * lower
 
     @cached_property
     def straightest(self) -> Array:

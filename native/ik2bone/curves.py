@@ -154,8 +154,10 @@ def _end_rates(values: Array, known: Mask) -> Array:
 
 def between(values: Array, known: Mask) -> Array:
     """The values (F, C), and those between the rows that are `known` (F,) on straight lines from one to the next."""
-    time, rows = np.arange(len(known)), known.nonzero()[0]
-    return np.stack([np.interp(time, rows, column) for column in values[rows].T], axis=1)
+    time, rows, lines = np.arange(len(known)), known.nonzero()[0], np.empty(values.shape)
+    for line, column in zip(lines.T, values[rows].T, strict=True):
+        line[...] = np.interp(time, rows, column)
+    return lines
 
 
 def halved(values: Array) -> Array:

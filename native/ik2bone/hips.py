@@ -60,7 +60,7 @@ def hips_offset(
     level = _level_offset(clip, ankles, _mean_way(clip, targets, standing), rise, standing, reaching, bound)
     ankles -= level[:, None]
     over, aside = height_and_level(clip, ankles)
-    wish = _wished(clip, ankles[0], rise)
+    wish = _wished(clip, ankles[0], over[0], aside[0], rise)
 
     def height_within(reach: Array) -> Array:
         # Legs stretched to `reach` have their ankles in place with heels as they are, or with raised heels.
@@ -96,11 +96,11 @@ def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Arr
     return height if (height >= lowest).all() else smooth_between(wish, fps, SLOW, lowest, ceiling)
 
 
-def _wished(clip: Clip, ankle: Array, rise: Array) -> Array:
+def _wished(clip: Clip, ankle: Array, over: Array, aside: Array, rise: Array) -> Array:
     """The heights (F,) that hips take if legs reach: at least the mean `rise` (F,) of the ankles (F, L, 3), and up to
-    where the straighter leg is as straight as in the clip. See GAIN.
+    where the straighter leg is as straight as in the clip. `over` and `aside` (F, L) are those of `height_and_level`.
+    See GAIN.
     """
-    over, aside = height_and_level(clip, ankle)
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
     side = np.sign((clip.hip - clip.ankle) @ clip.up)
     straight = (over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0))).min(axis=1)
@@ -131,10 +131,12 @@ def _level_offset(
     # Legs change their lengths otherwise at the end of the path, so that it is found a second time, about half way: at
     # its end, it would be too short or too long by about as much as before.
     for _ in range(2):
-        height = _wished(clip, ankles[0] - level[:, None], rise)
+        seen = ankles - level[:, None]
+        over, aside = height_and_level(clip, seen)
+        height = _wished(clip, seen[0], over[0], aside[0], rise)
         path = level + height[:, None] * clip.up
         wish, weight = _asked(clip, ankles - clip.hip - path[:, None], standing, path, way, height)
-        planes, ceiling = _planes(clip, ankles - level[:, None], reaching, bound, level)
+        planes, ceiling = _planes(clip, seen, over, aside, reaching, bound, level)
         # Any place under the ceiling leads to the same path.
         inside = level + (np.minimum(height, ceiling) - 0.1 * clip.leg)[:, None] * clip.up
         shift = level_part(smooth_path(wish, clip.fps, SLOW, weight, inside, planes), clip.up)
@@ -163,21 +165,23 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     wish = np.linalg.solve(weight, (asked + price[:, None] * way + height[:, None] * clip.up)[..., None])[..., 0]
     if known.all():
         return wish, weight
-    held = between(0.5 * einsum("fij,ij->f", weight, level)[:, None], known)[..., None] * level + upright
-    wish = level_part(between(wish, known), clip.up) + dot(wish, clip.up)[:, None] * clip.up
+    lines = between(np.column_stack([wish, 0.5 * einsum("fij,ij->f", weight, level)]), known)
+    held = lines[:, 3:, None] * level + upright
+    wish = level_part(lines[:, :3], clip.up) + dot(wish, clip.up)[:, None] * clip.up
     return wish, np.where(known[:, None, None], weight, held)
 
 
-def _planes(clip: Clip, ankles: Array, reaching: Mask, bound: Array, level: Array) -> tuple[Array, Array]:
+def _planes(
+    clip: Clip, ankles: Array, over: Array, aside: Array, reaching: Mask, bound: Array, level: Array
+) -> tuple[Array, Array]:
     """Planes (F, L, 4) of a normal and a limit that hold the hips where legs reach, and the height (F,) of the lowest
-    of them over the hips shifted by `level` (F, 3), from which `ankles` (2, F, L, 3) are seen.
+    of them over the hips shifted by `level` (F, 3), from which `ankles` (2, F, L, 3) are seen. `over` and `aside`
+    (2, F, L) are their `height_and_level`.
 
     A `reaching` leg (F, L) reaches up to a sphere about its ankle, with its heel as it is or raised. Its plane touches
     that sphere straight over the hips, or passes through the height `bound` (F,) there if that is higher.
     """
-    reach = own_reach(clip)
-    over, aside = height_and_level(clip, ankles)
-    highs = over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
+    highs = over + np.sqrt(np.maximum(own_reach(clip) ** 2 - aside, 0.0))
     ankle, high = np.where((highs[0] < highs[1])[..., None], ankles[1], ankles[0]), highs.max(axis=0)
     normals = unit(clip.hip + high[..., None] * clip.up - ankle)
     high = np.maximum(high, bound[:, None])

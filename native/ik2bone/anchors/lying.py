@@ -150,9 +150,7 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
 
 def _keep_to(over: Array, heights: Array, leg: float) -> float:
     """How much low feet keep to the ground rather than to a level, from 0 to 1: from their heights (F, L) over both."""
-    return _nearer(_spread(over) + ROUGH * leg, _spread(heights))
-
-
-def _spread(heights: Array) -> float:
-    """How far over the lowest heights (F, L) of all feet each foot gets while it is low, on the mean."""
-    return float(quantile(heights, LOW_SHARE).mean() - quantile(heights, LOWEST).min())
+    # How far over the lowest heights of all feet each foot gets while it is low, on the mean.
+    both = np.stack([over, heights], axis=1)
+    spreads = quantile(both, LOW_SHARE).mean(axis=1) - quantile(both, LOWEST).min(axis=1)
+    return _nearer(float(spreads[0]) + ROUGH * leg, float(spreads[1]))

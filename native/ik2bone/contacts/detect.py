@@ -148,7 +148,7 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
     # The feet of a clip in place seldom move exactly at the speed of the floor. Without this allowance the KayKit walks
     # and the fox lose up to a third of their contacts.
     slack = NEAR * float(length_of(floor).mean())
-    return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
+    return Limits(faster * limits.enter + slack, faster * limits.leave + slack, limits.height, limits.least)
 
 
 def _slow(feet: Feet, limits: Limits) -> Mask:

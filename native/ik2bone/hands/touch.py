@@ -58,7 +58,7 @@ def _palms(clip: Clip) -> Sole:
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
     """The soles, with the palms of hands put on their skin if it is known, on the side that faces what they touch."""
-    if clip.skins is None or not clip.is_hand.any():
+    if clip.skins is None:
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)

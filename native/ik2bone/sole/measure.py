@@ -77,7 +77,9 @@ class Sole:
     source: tuple[str, ...]
 
     def choose(self, limbs: Mask) -> Sole:
-        """The soles of some of the limbs (L,)."""
+        """The soles of some of the limbs (L,); these themselves if they are all."""
+        if limbs.all():
+            return self
         source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 

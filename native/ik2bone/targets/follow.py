@@ -54,14 +54,15 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
     points = sole_points(clip, sole)
     # How far the ground moves single points of soles beyond the move that all soles share.
-    ways = targets.placed(points - clip.ball[:, :, None]) - points
-    uneven = length_of(ways - quantile(rise.ravel(), 0.5) * clip.up).max()
+    placed = targets.placed(points - clip.ball[:, :, None])
+    uneven = length_of(placed - points - quantile(rise.ravel(), 0.5) * clip.up).max()
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
     own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    depths = _depths(clip, targets, points, own, ground)
     # Toes bend up from the ground, so feet with toe bones need not rise for the tips.
-    depths[..., 2] = np.where(clip.has_toe, -np.inf, depths[..., 2])
+    parts = 2 if clip.has_toe.all() else 3
+    depths = targets.depths(placed[:, :, :parts], np.ones(rise.shape, bool), ground, clip.up) - own[..., :parts]
+    depths[..., 2:][:, clip.has_toe] = -np.inf
     # Swinging feet go from where they stood to where they will stand, and not up and down with the ground below them.
     calm = _calm(clip, rise, rise + depths.max(axis=2), near)
     targets = targets.moved((calm - rise)[..., None] * clip.up)
@@ -85,8 +86,8 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
-    points = sole_points(clip, sole)[:, :, :2]
-    depths = _depths(clip, targets, points, np.zeros(points.shape[:-1]), ground).max(axis=2)
+    placed = targets.placed(sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None])
+    depths = targets.depths(placed, np.ones(rise.shape, bool), ground, clip.up).max(axis=2)
     lift = _calm(clip, np.zeros(rise.shape), np.maximum(depths, 0.0), np.ones(rise.shape))
     return targets.moved(lift[..., None] * clip.up), bool(found.any())
 
@@ -121,11 +122,3 @@ def _calm(clip: Clip, wish: Array, floor: Array, weight: Array) -> Array:
         slow = SLOW * float(np.sqrt(sudden[leg]))
         heights[:, leg] = smooth_between(wish[:, leg], clip.fps, slow, floor[:, leg], weight=weight[:, leg])
     return heights
-
-
-def _depths(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground) -> Array:
-    """How much deeper (F, L, P) `points` (F, L, P, 3) of the soles would lie under the ground than their `own` depths
-    (F, L, P); minus infinity where there is no ground.
-    """
-    points = targets.placed(points - clip.ball[:, :, None])
-    return targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up) - own
