@@ -51,7 +51,7 @@ def hips_offset(
     lengths below the mean rise of the ground; what is then missing stays out of reach.
     """
     ground, raised = targets.rise.mean(axis=1), pitched(clip, targets, early) if early.any() else targets
-    rise = ground + ((targets.ankle - targets.ball - targets.to_ankle) @ clip.up).mean(axis=1)
+    rise = ground + dot(targets.ankle - targets.ball - targets.to_ankle, clip.up).mean(axis=1)
     ankles = np.stack([targets.ankle, raised.ankle])
     lowest = ground - deepest * clip.leg
     # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
@@ -102,7 +102,7 @@ def _wished(clip: Clip, ankle: Array, over: Array, aside: Array, rise: Array) ->
     See GAIN.
     """
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
-    side = np.sign((clip.hip - clip.ankle) @ clip.up)
+    side = np.sign(dot(clip.hip - clip.ankle, clip.up))
     straight = (over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0))).min(axis=1)
     moved = length_of(ankle - clip.ankle - rise[:, None, None] * clip.up)
     return np.maximum(rise, np.minimum(straight, rise + GAIN * moved.max(axis=1)))

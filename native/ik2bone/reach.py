@@ -44,7 +44,7 @@ def own_reach(clip: Clip) -> Array:
 def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
     """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and squares (..., F, L) of level distances."""
     across = ankle - clip.hip
-    height = across @ clip.up
+    height = dot(across, clip.up)
     return height, dot(across, across) - height**2
 
 
@@ -56,7 +56,7 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
     forward, up = (unit(turn_vectors(clip.foot, way)) for way in (sole.forward, sole.up))
     shin = clip.knee - clip.ankle
     plantar = np.arctan2(-dot(shin, forward), dot(shin, up))
-    bent = np.arcsin(np.clip(-(forward @ clip.up), -1.0, 1.0))
+    bent = np.arcsin(np.clip(-dot(forward, clip.up), -1.0, 1.0))
     return np.where(feet, np.maximum(np.minimum(PLANTARFLEXION - plantar, TOE_EXTENSION - bent), 0.0), 0.0)
 
 

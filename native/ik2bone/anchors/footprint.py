@@ -92,7 +92,7 @@ class Site:
         away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
         points = (self.below[rows][:, None] + away).reshape(*at.shape[:-1], 3)
         hits, normals, found = ask(self.ground, points, up, self.prints.frame[rows])
-        height = ((hits.reshape(count, -1, 3) - self.zero[rows][:, None]) @ up / self.leg).reshape(found.shape)
+        height = (dot(hits.reshape(count, -1, 3) - self.zero[rows][:, None], up) / self.leg).reshape(found.shape)
         own = (normals.reshape(count, -1, 3) @ axes).reshape(points.shape)
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)

@@ -118,7 +118,7 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     # keep to it.
     points = np.concatenate([below[:, :, None], sole_points(clip, sole)], axis=2)
     hits, _, found = ask(ground, points, clip.up)
-    heights, under = points @ clip.up, hits @ clip.up
+    heights, under = dot(points, clip.up), dot(hits, clip.up)
     floor, most = np.full(below.shape[:2], sole.floor), 0.0
     for parts in (slice(1), slice(None)) if found.all() else ():
         over = (heights - under)[..., parts].min(axis=2)
@@ -135,8 +135,8 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
-    height, feet = clip.ball @ clip.up, ~clip.is_hand
-    over = height - hits @ clip.up
+    height, feet = dot(clip.ball, clip.up), ~clip.is_hand
+    over = height - dot(hits, clip.up)
     # A single pose does not show on what floor it was made, and neither do hands.
     if clip.frames == 1 or not feet.any() or not found[:, feet].all():
         return clip

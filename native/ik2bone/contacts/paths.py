@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..curves import halved, odd_window, quantile, smoothed, velocity
-from ..rotations import einsum, length_of
+from ..rotations import dot, einsum, length_of
 from .stance import STEP
 
 # A part is slow from the moment its speed falls below the first limit for as long as it stays below the second (leg
@@ -65,7 +65,7 @@ class Feet:
     @cached_property
     def heights(self) -> Array:
         """The heights of the parts (F, L, 2)."""
-        return self.paths @ self.up
+        return dot(self.paths, self.up)
 
     @cached_property
     def lowest(self) -> Array:
@@ -75,7 +75,7 @@ class Feet:
     @cached_property
     def climb(self) -> Array:
         """The upward velocities of the parts (F, L, 2)."""
-        return self.velocities @ self.up
+        return dot(self.velocities, self.up)
 
     @cached_property
     def rolls(self) -> Mask:

@@ -263,6 +263,6 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + einsum("flij,flj->fli", turn, clip.ball - path)
-    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=dot(shift, clip.up))
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
     return Held(contacts, contacts, targets, free, np.zeros_like(found), np.zeros(clip.legs, bool), bool(found.any()))

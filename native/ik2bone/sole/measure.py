@@ -188,7 +188,7 @@ def _contacts(clip: Clip) -> tuple[Mask, Mask]:
     A ball that stops for a moment as the heel strikes, before it comes down, does not stand yet.
     """
     contacts = detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
-    heights, shown = clip.ball @ clip.up, contacts.copy()
+    heights, shown = dot(clip.ball, clip.up), contacts.copy()
     for stance in stances(contacts, half_step(clip.fps)):
         balls, height = contacts[stance.rows][:, 1], heights[stance.rows]
         if balls.any():
@@ -202,7 +202,7 @@ def _contacts(clip: Clip) -> tuple[Mask, Mask]:
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
     """For each leg the heights (S,) of its ball joint, one for each stance, from the contacts (F, L) of balls."""
-    heights = clip.ball @ clip.up
+    heights = dot(clip.ball, clip.up)
     stances = [_stances(clip, balls[:, leg], leg) for leg in range(clip.legs)]
     return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 

@@ -8,6 +8,7 @@ from ..arrays import Array, Mask
 from ..clip import Clip
 from ..curves import column_runs, smooth_between, smoothstep
 from ..ground.query import Ground
+from ..rotations import dot
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
 
@@ -55,7 +56,7 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     near[1:] |= swings[:-1]
     near[:-1] |= swings[1:]
     under = targets.depths(targets.placed(before - clip.ball[:, :, None]), near, ground, clip.up)
-    heights = before @ clip.up - sole.floor
+    heights = dot(before, clip.up) - sole.floor
     rise = kept_rise(clip, targets.anchors)
     if rise is not None:
         heights = -targets.depths(before + targets.ride[:, None, None] + rise * clip.up, near, ground, clip.up)
