@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .arrays import Array, Indices, Mask
+from .arrays import Array, Indices, Mask, reduce_last
 from .curves import quantile
 from .joints import aggregate_legs, ball_by_proportion, bones, tip_by_proportion
 from .rotations import length_of
@@ -243,7 +243,7 @@ class Clip:
     @cached_property
     def straightest(self) -> Array:
         """The distances (F, L) at which limbs are as straight as the straightest of the frame."""
-        return self.stretch_at(self.bend.min(axis=1, keepdims=True))
+        return self.stretch_at(reduce_last(np.minimum, self.bend)[:, None])
 
     @cached_property
     def rebend(self) -> Array:

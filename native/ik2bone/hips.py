@@ -5,7 +5,7 @@ they were.
 
 import numpy as np
 
-from .arrays import Array, Mask
+from .arrays import Array, Mask, reduce_last
 from .clip import Clip
 from .curves import between, odd_window, smooth_between, smooth_cover, smooth_path
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach
@@ -50,8 +50,8 @@ def hips_offset(
     heels may rise by `early` (F, L) radians before the hips come down. Hips come down to no more than `deepest` leg
     lengths below the mean rise of the ground; what is then missing stays out of reach.
     """
-    ground, raised = targets.rise.mean(axis=1), pitched(clip, targets, early) if early.any() else targets
-    rise = ground + dot(targets.ankle - targets.ball - targets.to_ankle, clip.up).mean(axis=1)
+    ground, raised = _mean(targets.rise), pitched(clip, targets, early) if early.any() else targets
+    rise = ground + _mean(dot(targets.ankle - targets.ball - targets.to_ankle, clip.up))
     ankles = np.stack([targets.ankle, raised.ankle])
     lowest = ground - deepest * clip.leg
     # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
@@ -65,7 +65,7 @@ def hips_offset(
     def height_within(reach: Array) -> Array:
         # Legs stretched to `reach` have their ankles in place with heels as they are, or with raised heels.
         highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
-        ceiling = np.where(reaching, highs, np.inf).min(axis=1)
+        ceiling = reduce_last(np.minimum, np.where(reaching, highs, np.inf))
         return _smooth_under(np.maximum(ceiling, bound), wish, lowest, clip.fps)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
@@ -82,11 +82,16 @@ def hips_offset(
     return level + height[:, None] * clip.up
 
 
+def _mean(values: Array) -> Array:
+    """The mean (F,) of values (F, L) over the legs."""
+    return reduce_last(np.add, values) / values.shape[1]
+
+
 def _lands(standing: Mask, count: int) -> Mask:
     """Whether each leg (F, L) of a figure in the air comes to be `standing` (F, L) within a `count` of frames."""
     time = np.arange(len(standing))[:, None]
     following = np.minimum.accumulate(np.where(standing, time, 2 * len(standing))[::-1])[::-1]
-    return (following - time <= count) & ~standing.any(axis=1, keepdims=True)
+    return (following - time <= count) & ~reduce_last(np.logical_or, standing)[:, None]
 
 
 def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Array:
@@ -103,9 +108,9 @@ def _wished(clip: Clip, ankle: Array, over: Array, aside: Array, rise: Array) ->
     """
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
     side = np.sign(dot(clip.hip - clip.ankle, clip.up))
-    straight = (over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0))).min(axis=1)
+    straight = reduce_last(np.minimum, over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0)))
     moved = length_of(ankle - clip.ankle - rise[:, None, None] * clip.up)
-    return np.maximum(rise, np.minimum(straight, rise + GAIN * moved.max(axis=1)))
+    return np.maximum(rise, np.minimum(straight, rise + GAIN * reduce_last(np.maximum, moved)))
 
 
 def _mean_way(clip: Clip, targets: Targets, standing: Mask) -> Array:
@@ -123,7 +128,7 @@ def _level_offset(
     Only `standing` legs (F, L) ask for lengths, with `ankles` (2, F, L, 3) as they are and with raised heels, whose
     mean rise is `rise` (F,). Only `reaching` legs (F, L) hold the hips, and not under the heights `bound` (F,).
     """
-    known = standing.any(axis=1)
+    known = reduce_last(np.logical_or, standing)
     if not known.any():
         return way
     way = between(way, known)
@@ -158,7 +163,8 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
     longer = np.minimum(np.maximum(shortest - np.maximum(own, clip.straightest), 0.0), own)
     longer += np.minimum(longest - own, 0.0)
-    price, level, known = PRICE**2 * standing.sum(axis=1), np.eye(3) - upright, standing.any(axis=1)
+    price, level = PRICE**2 * reduce_last(np.add, standing.astype(int)), np.eye(3) - upright
+    known = reduce_last(np.logical_or, standing)
     weight = einsum("fli,flj->fij", along, along) + price[:, None, None] * level + upright
     weight[~known] = np.eye(3)
     asked = einsum("fl,fli->fi", longer + dot(along, path[:, None]), along)
@@ -186,4 +192,5 @@ def _planes(
     normals = unit(clip.hip + high[..., None] * clip.up - ankle)
     high = np.maximum(high, bound[:, None])
     limits = np.where(reaching, dot(normals, level[:, None] + high[..., None] * clip.up), np.inf)
-    return np.concatenate([normals, limits[..., None]], axis=-1), np.where(reaching, high, np.inf).min(axis=1)
+    lowest = reduce_last(np.minimum, np.where(reaching, high, np.inf))
+    return np.concatenate([normals, limits[..., None]], axis=-1), lowest

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.steady import turned_about
 from ..curves import quantile
@@ -121,8 +121,8 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     heights, under = dot(points, clip.up), dot(hits, clip.up)
     floor, most = np.full(below.shape[:2], sole.floor), 0.0
     for parts in (slice(1), slice(None)) if found.all() else ():
-        over = (heights - under)[..., parts].min(axis=2)
-        keep = _keep_to(over, heights[..., parts].min(axis=2), clip.leg)
+        over = reduce_last(np.minimum, (heights - under)[..., parts])
+        keep = _keep_to(over, reduce_last(np.minimum, heights[..., parts]), clip.leg)
         if keep > 0.0:
             lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
             floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)

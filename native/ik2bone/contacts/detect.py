@@ -244,5 +244,5 @@ def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
     found = stands[:: fine.every].copy()
     if fine.every > 1:
         near = stands[1::2] & (fine.speeds[1::2] < 0.5 * (limits.enter + limits.leave))
-        found[2:] |= near[1:] & found[1:-1] & ~found[2:].any(axis=-1, keepdims=True)
+        found[2:] |= near[1:] & found[1:-1] & ~(found[2:, :, :1] | found[2:, :, 1:])
     return found

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.lying import lie_along, own_floor
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.stance import ROLL
 from ..curves import hann_average, odd_window, quantile, smooth_between
@@ -64,7 +64,7 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     depths = targets.depths(placed[:, :, :parts], np.ones(rise.shape, bool), ground, clip.up) - own[..., :parts]
     depths[..., 2:][:, clip.has_toe] = -np.inf
     # Swinging feet go from where they stood to where they will stand, and not up and down with the ground below them.
-    calm = _calm(clip, rise, rise + depths.max(axis=2), near)
+    calm = _calm(clip, rise, rise + reduce_last(np.maximum, depths), near)
     targets = targets.moved((calm - rise)[..., None] * clip.up)
     return replace(targets, rise=calm, sink=own[..., 2]), bool(found.any())
 
@@ -87,7 +87,7 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     # Bent toes do not count: heel and ball are to lie on the ground.
     targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=dot(hits, clip.up))
     placed = targets.placed(sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None])
-    depths = targets.depths(placed, np.ones(rise.shape, bool), ground, clip.up).max(axis=2)
+    depths = reduce_last(np.maximum, targets.depths(placed, np.ones(rise.shape, bool), ground, clip.up))
     lift = _calm(clip, np.zeros(rise.shape), np.maximum(depths, 0.0), np.ones(rise.shape))
     return targets.moved(lift[..., None] * clip.up), bool(found.any())
 
@@ -100,7 +100,7 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
         return []
     _, normals, found = ask(ground, targets.ball, up)
     steep = found & (dot(normals, up) < np.cos(steepest))
-    lost, steep = (int((standing & mask).any(axis=-1).sum()) for mask in (~found, steep))
+    lost, steep = (np.count_nonzero(reduce_last(np.logical_or, standing & mask)) for mask in (~found, steep))
     notes = [Note("no_surface_frames", {"frames": lost})] if lost else []
     return notes + ([Note("steep_frames", {"frames": steep, "degrees": float(np.degrees(steepest))})] if steep else [])
 

@@ -4,7 +4,7 @@
 import numpy as np
 
 from ..anchors.lying import kept_rise
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..curves import column_runs, smooth_between, smoothstep
 from ..ground.query import Ground
@@ -61,7 +61,7 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     if rise is not None:
         heights = -targets.depths(before + targets.ride[:, None, None] + rise * clip.up, near, ground, clip.up)
     under[..., 2] += np.minimum(heights[..., 2], 0.0)
-    return under.max(axis=2), np.clip(heights.min(axis=2), 0.0, MARGIN * clip.leg)
+    return reduce_last(np.maximum, under), np.clip(reduce_last(np.minimum, heights), 0.0, MARGIN * clip.leg)
 
 
 def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:
