@@ -171,7 +171,7 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     wish = np.linalg.solve(weight, (asked + price[:, None] * way + height[:, None] * clip.up)[..., None])[..., 0]
     if known.all():
         return wish, weight
-    lines = between(np.column_stack([wish, 0.5 * einsum("fij,ij->f", weight, level)]), known)
+    lines = between(np.concatenate([wish, 0.5 * einsum("fij,ij->f", weight, level)[:, None]], axis=1), known)
     held = lines[:, 3:, None] * level + upright
     wish = level_part(lines[:, :3], clip.up) + dot(wish, clip.up)[:, None] * clip.up
     return wish, np.where(known[:, None, None], weight, held)

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 Result = TypeVar("Result")
+# Types of data that are their own values.
+PLAIN = (str, float, int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ def values_of(data: Any) -> Any:
     """A value that is equal (==) for equal data: shape, type and hash of an array, the values of the parts of a list,
     tuple or dataclass, a text or number itself, and the identity of any other object.
     """
-    if data is None or isinstance(data, str | float | int):
+    if data is None or isinstance(data, PLAIN):
         return data
     if isinstance(data, np.ndarray):
         return data.shape, data.dtype.str, hash(data.tobytes())

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.steady import turned_about
-from ..curves import quantile
+from ..curves import quantile, quantiles
 from ..ground.query import Ground, ask
 from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, unit
 from ..sole.measure import EVEN, Sole, sole_points
@@ -124,7 +124,7 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
         over = reduce_last(np.minimum, (heights - under)[..., parts])
         keep = _keep_to(over, reduce_last(np.minimum, heights[..., parts]), clip.leg)
         if keep > 0.0:
-            lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
+            lowest, usual = map(float, quantiles(over.ravel(), LOWEST, 0.5 * LOW_SHARE))
             floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)
             most = max(most, keep)
     return floor, most
@@ -138,7 +138,7 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     height, feet = dot(clip.ball, clip.up), ~clip.is_hand
     over = height - dot(hits, clip.up)
     # A single pose does not show on what floor it was made, and neither do hands.
-    if clip.frames == 1 or not feet.any() or not found[:, feet].all():
+    if clip.frames == 1 or not feet.any() or not (found | ~feet).all():
         return clip
     if _keep_to(over[:, feet], height[:, feet], clip.leg) < 1.0:
         return clip
@@ -152,5 +152,6 @@ def _keep_to(over: Array, heights: Array, leg: float) -> float:
     """How much low feet keep to the ground rather than to a level, from 0 to 1: from their heights (F, L) over both."""
     # How far over the lowest heights of all feet each foot gets while it is low, on the mean.
     both = np.stack([over, heights], axis=1)
-    spreads = quantile(both, LOW_SHARE).mean(axis=1) - quantile(both, LOWEST).min(axis=1)
+    usual, least = quantiles(both, LOW_SHARE, LOWEST)
+    spreads = usual.mean(axis=1) - least.min(axis=1)
     return _nearer(float(spreads[0]) + ROUGH * leg, float(spreads[1]))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array, Indices, Mask
+from ..arrays import Array, Mask
 from ..checks import array, as_array, boolean, number
 from ..clip import frame_rate
 from ..curves import column_runs, quantile
@@ -124,20 +124,17 @@ def hysteresis(slow: Mask, still: Mask) -> Mask:
 
 def _since(mask: Mask, event: Mask) -> Mask:
     """The frames of each run of True in a mask (F, ...) from its first frame on that is one of an `event` (F, ...)."""
-    last = np.maximum.accumulate(np.where(mask & event, _numbers(mask), -1))
-    return mask & (last >= _starts(mask))
+    numbers, begins = np.arange(len(mask)).reshape(-1, *[1] * (mask.ndim - 1)), _begins(mask)
+    # Counted double, so that an event on the first frame of a run counts as later than its beginning.
+    last = np.maximum.accumulate(np.where(mask & event, 2 * numbers + 1, np.where(begins, 2 * numbers, 0)))
+    return mask & (last % 2 == 1)
 
 
-def _starts(mask: Mask) -> Indices:
-    """The first frame (F, ...) of the run of True in a mask (F, ...) that each frame is in, or that was the last."""
+def _begins(mask: Mask) -> Mask:
+    """Where runs of True begin in a mask (F, ...)."""
     begins = mask.copy()
     begins[1:] &= ~mask[:-1]
-    return np.maximum.accumulate(np.where(begins, _numbers(mask), 0))
-
-
-def _numbers(mask: Mask) -> Indices:
-    """The numbers of the frames of a mask (F, ...), to which they broadcast."""
-    return np.arange(len(mask)).reshape(-1, *[1] * (mask.ndim - 1))
+    return begins
 
 
 def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
@@ -158,7 +155,8 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
         legs, parts = np.arange(slow.shape[1])[:, None], np.arange(2)
-        gone = slow & (length_of(feet.paths - feet.paths[_starts(slow), legs, parts]) > FAR)
+        first = np.maximum.accumulate(np.where(_begins(slow), np.arange(feet.frames)[:, None, None], 0))
+        gone = slow & (length_of(feet.paths - feet.paths[first, legs, parts]) > FAR)
         if not gone.any():
             break
         far = [run for run in part_stances(slow) if gone[run.cells].any()]
@@ -211,9 +209,9 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2), without those of a ball that still comes down about a standing heel, and of a heel
     that already rises about a standing ball: to hold both parts then would turn the foot aside by a degree.
     """
-    (heels, balls), (heel_speeds, ball_speeds) = (np.moveaxis(parts, -1, 0) for parts in (slow, feet.speeds))
-    balls = _since(balls, ~heels | (ball_speeds <= ENTER_SPEED))
-    heels = _since(heels[::-1], (~balls | (heel_speeds <= REST))[::-1])[::-1]
+    heels, balls = slow[..., 0], slow[..., 1]
+    balls = _since(balls, ~heels | (feet.speeds[..., 1] <= ENTER_SPEED))
+    heels = _since(heels[::-1], (~balls | (feet.speeds[..., 0] <= REST))[::-1])[::-1]
     return _without_cut(feet, slow, np.stack([heels, balls], axis=-1))
 
 
@@ -230,9 +228,9 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
     for run in part_stances(settled):
         ends = slow[: run.end, run.leg, run.part], slow[run.start :, run.leg, run.part]
         if run.end - run.start < least and any(end.all() for end in ends):
-            other = 1 - run.part
-            over = min(((each[..., run.part] - each[..., other])[run.rows].mean() for each in heights), key=abs)
-            stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
+            cells = run.cells, run._replace(part=1 - run.part).cells
+            over = min(((each[cells[0]] - each[cells[1]]).mean() for each in heights), key=abs)
+            stands = (slow if over > SAME_PLACE else settled)[cells[1]].all()
             settled[run.cells] = over < -SAME_PLACE or not stands
     return settled
 
