@@ -224,12 +224,11 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
     """
     least = min(LEAST_CONTACT * feet.fps, feet.frames)
     # The joint of a ball may lie 0.1 leg over the sole, so that heights also count from where each part is lowest.
-    heights = feet.heights, feet.heights - feet.heights.min(axis=(0, 1))
     for run in part_stances(settled):
         ends = slow[: run.end, run.leg, run.part], slow[run.start :, run.leg, run.part]
         if run.end - run.start < least and any(end.all() for end in ends):
             cells = run.cells, run._replace(part=1 - run.part).cells
-            over = min(((each[cells[0]] - each[cells[1]]).mean() for each in heights), key=abs)
+            over = min(((each[cells[0]] - each[cells[1]]).mean() for each in (feet.heights, feet.above)), key=abs)
             stands = (slow if over > SAME_PLACE else settled)[cells[1]].all()
             settled[run.cells] = over < -SAME_PLACE or not stands
     return settled

@@ -42,7 +42,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
     # before and after. The joint of a ball may lie 0.1 leg over the sole, so heights count from where each part is
     # lowest.
-    over = reduce_last(np.minimum, feet.heights - feet.heights.min(axis=(0, 1)))
+    over = reduce_last(np.minimum, feet.above)
     over = np.array([quantile(over[spell.rows], 0.5) for spell in spells])
     held = _are_crests(starts, ends, over, SAME_PLACE, 0.5 * step)
     keep = carry | (low & ~held) | level.any(axis=1)

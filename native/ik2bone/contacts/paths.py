@@ -68,6 +68,11 @@ class Feet:
         return dot(self.paths, self.up)
 
     @cached_property
+    def above(self) -> Array:
+        """How high the heels and the balls (F, L, 2) are over where any of the same kind is lowest."""
+        return self.heights - self.heights.min(axis=(0, 1))
+
+    @cached_property
     def lowest(self) -> Array:
         """The height of the lower part of each foot (F, L)."""
         return np.minimum(self.heights[..., 0], self.heights[..., 1])
