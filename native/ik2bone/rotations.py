@@ -58,7 +58,8 @@ def median_point(points: Array) -> Array:
     Unlike medians of coordinates it does not depend on the axes.
     """
     some = points[:: 1 + len(points) // SOME]
-    away = length_of(some[:, None] - some).sum(axis=0)
+    # Axis by axis is several times as fast as vector by vector.
+    away = np.sqrt(sum((places[:, None] - places) ** 2 for places in some.T)).sum(axis=0)
     near = some[away <= (1.0 + 1e-9) * away.min()]
     return np.asarray(near.sum(axis=0) / len(near))
 

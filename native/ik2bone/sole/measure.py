@@ -211,7 +211,7 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands as in a mask (F,). A foot that never stands has one stance: the
     frames on which its ball is lowest.
     """
-    high, found = dot((clip.hip - clip.ball)[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
+    high, found = dot(clip.hip[:, leg] - clip.ball[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
     # Stances in which a figure lies count only if there are no others.
     found = [frames for frames in found if quantile(high[frames], 0.5) > LIES * clip.leg] or found
     if found:
