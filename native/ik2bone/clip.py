@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import checks
-from .arrays import Array, Indices, Mask
+from .arrays import Array, Indices, Mask, reduce_last
 from .curves import quantile
 from .joints import aggregate_legs, ball_by_proportion, bones, tip_by_proportion
 from .rotations import length_of
@@ -56,8 +56,9 @@ class Clip:
     `pose_starts` is no argument: planting sets it in clips whose held poses flow, to the first frame (F,) of each
     frame's pose; see held.py.
 
-    Arrays are copied. Lists and float32 arrays are accepted. Raises TypeError if an argument has the wrong kind, and
-    ValueError if it has a wrong shape, no inverse, or numbers that are not finite or out of range; both name it.
+    Arrays are copied. Joints, lengths and bends are computed once, when they are first read. Lists and float32 arrays
+    are accepted. Raises TypeError if an argument has the wrong kind, and ValueError if it has a wrong shape, no
+    inverse, or numbers that are not finite or out of range; both name it.
     """
 
     fps: float
@@ -103,8 +104,9 @@ class Clip:
         frames, legs = self.thigh.shape[:2]
         for name, matrix in (("shin", shin), ("foot", foot), ("toe", foot if toe is None else toe)):
             values[name] = checks.matrices(name, matrix, (frames, legs, 4, 4))
-        checks.apart("shin", self.knee, self.hip, "the thigh")
-        checks.apart("foot", self.ankle, self.knee, "the shin")
+        hip, knee, ankle = (values[name][..., :3, 3] for name in ("thigh", "shin", "foot"))
+        checks.apart("shin", knee, hip, "the thigh")
+        checks.apart("foot", ankle, knee, "the shin")
         for name, rows, otherwise in (("has_toe", has_toe, toe is not None), ("is_hand", is_hand, False)):
             values[name] = checks.mask(name, np.full(legs, otherwise) if rows is None else rows, (legs,))
         scales = (frames, legs, len(JOINTS), 3)
@@ -188,20 +190,21 @@ class Clip:
         """Number of legs."""
         return self.foot.shape[1]
 
-    @property
+    # Joints are copies, as numpy takes up to twenty times as long for columns of matrices.
+    @cached_property
     def hip(self) -> Array:
         """Root joints (F, L, 3)."""
-        return self.thigh[..., :3, 3]
+        return self.thigh[..., :3, 3].copy()
 
-    @property
+    @cached_property
     def knee(self) -> Array:
         """Mid joints (F, L, 3)."""
-        return self.shin[..., :3, 3]
+        return self.shin[..., :3, 3].copy()
 
-    @property
+    @cached_property
     def ankle(self) -> Array:
         """End joints (F, L, 3)."""
-        return self.foot[..., :3, 3]
+        return self.foot[..., :3, 3].copy()
 
     @cached_property
     def lengths(self) -> tuple[Array, Array]:
@@ -225,19 +228,25 @@ class Clip:
 
     def bend_at(self, stretch: Array) -> Array:
         """The angles (F, L) as in `bend`, if end joints were at distances `stretch` (F, L) from their root joints."""
-        upper, lower = self.lengths
-        cosine = (stretch**2 - upper**2 - lower**2) / np.maximum(2 * upper * lower, 1e-300)
+        upper, lower, twice = self._squares
+        cosine = (stretch**2 - upper - lower) / np.maximum(twice, 1e-300)
         return np.arccos(np.minimum(np.maximum(cosine, -1.0), 1.0))
 
     def stretch_at(self, bend: Array | float) -> Array:
         """The distances (F, L) of end joints from root joints, if the angles between bones were `bend` (F, L)."""
+        upper, lower, twice = self._squares
+        return np.sqrt(np.maximum(upper + lower + twice * np.cos(bend), 0.0))
+
+    @cached_property
+    def _squares(self) -> tuple[Array, Array, Array]:
+        """The squares of the upper and lower lengths, and twice the product of both (F, L)."""
         upper, lower = self.lengths
-        return np.sqrt(np.maximum(upper**2 + lower**2 + 2 * upper * lower * np.cos(bend), 0.0))
+        return upper**2, lower**2, 2 * upper * lower
 
     @cached_property
     def straightest(self) -> Array:
         """The distances (F, L) at which limbs are as straight as the straightest of the frame."""
-        return self.stretch_at(self.bend.min(axis=1, keepdims=True))
+        return self.stretch_at(reduce_last(np.minimum, self.bend)[:, None])
 
     @cached_property
     def rebend(self) -> Array:

@@ -85,11 +85,17 @@ def smooth_cover(values: Array, window: int) -> Array:
 
 def quantile(values: Array, share: float) -> Array:
     """The quantile of values (N, ...) for a `share` from 0 to 1. `numpy.quantile` takes ten times as long for few."""
-    place = share * (len(values) - 1)
-    low, high = int(place), min(int(place) + 1, len(values) - 1)
-    ranked = np.array(values)
-    ranked.partition((low, high), axis=0)
-    return np.asarray(ranked[low] + (place - low) * (ranked[high] - ranked[low]))
+    return quantiles(values, share)[0]
+
+
+def quantiles(values: Array, *shares: float) -> list[Array]:
+    """As `quantile`, for some `shares`."""
+    last, ranked = len(values) - 1, np.array(values)
+    places = [(share * last, int(share * last)) for share in shares]
+    ranked.partition([min(row, last) for _, low in places for row in (low, low + 1)], axis=0)
+    return [
+        np.asarray(ranked[low] + (place - low) * (ranked[min(low + 1, last)] - ranked[low])) for place, low in places
+    ]
 
 
 def runs(mask: Mask) -> list[tuple[int, int]]:
@@ -154,8 +160,10 @@ def _end_rates(values: Array, known: Mask) -> Array:
 
 def between(values: Array, known: Mask) -> Array:
     """The values (F, C), and those between the rows that are `known` (F,) on straight lines from one to the next."""
-    time, rows = np.arange(len(known)), known.nonzero()[0]
-    return np.stack([np.interp(time, rows, column) for column in values[rows].T], axis=1)
+    time, rows, lines = np.arange(len(known)), known.nonzero()[0], np.empty(values.shape)
+    for line, column in zip(lines.T, values[rows].T, strict=True):
+        line[...] = np.interp(time, rows, column)
+    return lines
 
 
 def halved(values: Array) -> Array:

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .arrays import Array, Indices
+from .arrays import Array, Indices, reduce_last
 from .checks import ROUNDING
 from .clip import JOINTS, Clip
 from .curves import quantile
@@ -21,7 +21,7 @@ def find_pose_starts(clip: Clip) -> Indices | None:
     """
     still = np.ones(clip.frames - 1, bool)
     for path in (clip.ankle, clip.hip, clip.knee, clip.ball, clip.tip):
-        still &= length_of(np.diff(path, axis=0)).max(axis=1) <= ROUNDING * clip.leg
+        still &= reduce_last(np.maximum, length_of(np.diff(path, axis=0))) <= ROUNDING * clip.leg
         # Where half of the poses are held, at least a third of the frames repeat the one before.
         if 3 * np.count_nonzero(still) < len(still):
             return None

@@ -5,7 +5,7 @@ they were.
 
 import numpy as np
 
-from .arrays import Array, Mask
+from .arrays import Array, Mask, reduce_last
 from .clip import Clip
 from .curves import between, odd_window, smooth_between, smooth_cover, smooth_path
 from .knees import SUDDEN, SUDDEN_IN_PLACE, eased_reach
@@ -50,8 +50,8 @@ def hips_offset(
     heels may rise by `early` (F, L) radians before the hips come down. Hips come down to no more than `deepest` leg
     lengths below the mean rise of the ground; what is then missing stays out of reach.
     """
-    ground, raised = targets.rise.mean(axis=1), pitched(clip, targets, early) if early.any() else targets
-    rise = ground + ((targets.ankle - targets.ball - targets.to_ankle) @ clip.up).mean(axis=1)
+    ground, raised = _mean(targets.rise), pitched(clip, targets, early) if early.any() else targets
+    rise = ground + _mean(dot(targets.ankle - targets.ball - targets.to_ankle, clip.up))
     ankles = np.stack([targets.ankle, raised.ankle])
     lowest = ground - deepest * clip.leg
     # The ceiling never lies under this smooth curve over `lowest`, so that the hips can move smoothly between the two.
@@ -60,12 +60,12 @@ def hips_offset(
     level = _level_offset(clip, ankles, _mean_way(clip, targets, standing), rise, standing, reaching, bound)
     ankles -= level[:, None]
     over, aside = height_and_level(clip, ankles)
-    wish = _wished(clip, ankles[0], rise)
+    wish = _wished(clip, ankles[0], over[0], aside[0], rise)
 
     def height_within(reach: Array) -> Array:
         # Legs stretched to `reach` have their ankles in place with heels as they are, or with raised heels.
         highs = (over + np.sqrt(np.maximum(reach**2 - aside, 0.0))).max(axis=0)
-        ceiling = np.where(reaching, highs, np.inf).min(axis=1)
+        ceiling = reduce_last(np.minimum, np.where(reaching, highs, np.inf))
         return _smooth_under(np.maximum(ceiling, bound), wish, lowest, clip.fps)
 
     sudden, reach = np.where(follows, SUDDEN_IN_PLACE, SUDDEN), (own := own_reach(clip))
@@ -82,11 +82,16 @@ def hips_offset(
     return level + height[:, None] * clip.up
 
 
+def _mean(values: Array) -> Array:
+    """The mean (F,) of values (F, L) over the legs."""
+    return reduce_last(np.add, values) / values.shape[1]
+
+
 def _lands(standing: Mask, count: int) -> Mask:
     """Whether each leg (F, L) of a figure in the air comes to be `standing` (F, L) within a `count` of frames."""
     time = np.arange(len(standing))[:, None]
     following = np.minimum.accumulate(np.where(standing, time, 2 * len(standing))[::-1])[::-1]
-    return (following - time <= count) & ~standing.any(axis=1, keepdims=True)
+    return (following - time <= count) & ~reduce_last(np.logical_or, standing)[:, None]
 
 
 def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Array:
@@ -96,16 +101,16 @@ def _smooth_under(ceiling: Array, wish: Array, lowest: Array, fps: float) -> Arr
     return height if (height >= lowest).all() else smooth_between(wish, fps, SLOW, lowest, ceiling)
 
 
-def _wished(clip: Clip, ankle: Array, rise: Array) -> Array:
+def _wished(clip: Clip, ankle: Array, over: Array, aside: Array, rise: Array) -> Array:
     """The heights (F,) that hips take if legs reach: at least the mean `rise` (F,) of the ankles (F, L, 3), and up to
-    where the straighter leg is as straight as in the clip. See GAIN.
+    where the straighter leg is as straight as in the clip. `over` and `aside` (F, L) are those of `height_and_level`.
+    See GAIN.
     """
-    over, aside = height_and_level(clip, ankle)
     # Hips under an ankle, as in a high kick or a somersault, must not rise past that ankle.
-    side = np.sign((clip.hip - clip.ankle) @ clip.up)
-    straight = (over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0))).min(axis=1)
+    side = np.sign(dot(clip.hip - clip.ankle, clip.up))
+    straight = reduce_last(np.minimum, over + side * np.sqrt(np.maximum(clip.straightest**2 - aside, 0.0)))
     moved = length_of(ankle - clip.ankle - rise[:, None, None] * clip.up)
-    return np.maximum(rise, np.minimum(straight, rise + GAIN * moved.max(axis=1)))
+    return np.maximum(rise, np.minimum(straight, rise + GAIN * reduce_last(np.maximum, moved)))
 
 
 def _mean_way(clip: Clip, targets: Targets, standing: Mask) -> Array:
@@ -123,7 +128,7 @@ def _level_offset(
     Only `standing` legs (F, L) ask for lengths, with `ankles` (2, F, L, 3) as they are and with raised heels, whose
     mean rise is `rise` (F,). Only `reaching` legs (F, L) hold the hips, and not under the heights `bound` (F,).
     """
-    known = standing.any(axis=1)
+    known = reduce_last(np.logical_or, standing)
     if not known.any():
         return way
     way = between(way, known)
@@ -131,10 +136,12 @@ def _level_offset(
     # Legs change their lengths otherwise at the end of the path, so that it is found a second time, about half way: at
     # its end, it would be too short or too long by about as much as before.
     for _ in range(2):
-        height = _wished(clip, ankles[0] - level[:, None], rise)
+        seen = ankles - level[:, None]
+        over, aside = height_and_level(clip, seen)
+        height = _wished(clip, seen[0], over[0], aside[0], rise)
         path = level + height[:, None] * clip.up
         wish, weight = _asked(clip, ankles - clip.hip - path[:, None], standing, path, way, height)
-        planes, ceiling = _planes(clip, ankles - level[:, None], reaching, bound, level)
+        planes, ceiling = _planes(clip, seen, over, aside, reaching, bound, level)
         # Any place under the ceiling leads to the same path.
         inside = level + (np.minimum(height, ceiling) - 0.1 * clip.leg)[:, None] * clip.up
         shift = level_part(smooth_path(wish, clip.fps, SLOW, weight, inside, planes), clip.up)
@@ -156,30 +163,34 @@ def _asked(clip: Clip, lines: Array, standing: Mask, path: Array, way: Array, he
     shortest, longest = lengths.min(axis=0), lengths.max(axis=0)
     longer = np.minimum(np.maximum(shortest - np.maximum(own, clip.straightest), 0.0), own)
     longer += np.minimum(longest - own, 0.0)
-    price, level, known = PRICE**2 * standing.sum(axis=1), np.eye(3) - upright, standing.any(axis=1)
+    price, level = PRICE**2 * reduce_last(np.add, standing.astype(int)), np.eye(3) - upright
+    known = reduce_last(np.logical_or, standing)
     weight = einsum("fli,flj->fij", along, along) + price[:, None, None] * level + upright
     weight[~known] = np.eye(3)
     asked = einsum("fl,fli->fi", longer + dot(along, path[:, None]), along)
     wish = np.linalg.solve(weight, (asked + price[:, None] * way + height[:, None] * clip.up)[..., None])[..., 0]
     if known.all():
         return wish, weight
-    held = between(0.5 * einsum("fij,ij->f", weight, level)[:, None], known)[..., None] * level + upright
-    wish = level_part(between(wish, known), clip.up) + dot(wish, clip.up)[:, None] * clip.up
+    lines = between(np.concatenate([wish, 0.5 * einsum("fij,ij->f", weight, level)[:, None]], axis=1), known)
+    held = lines[:, 3:, None] * level + upright
+    wish = level_part(lines[:, :3], clip.up) + dot(wish, clip.up)[:, None] * clip.up
     return wish, np.where(known[:, None, None], weight, held)
 
 
-def _planes(clip: Clip, ankles: Array, reaching: Mask, bound: Array, level: Array) -> tuple[Array, Array]:
+def _planes(
+    clip: Clip, ankles: Array, over: Array, aside: Array, reaching: Mask, bound: Array, level: Array
+) -> tuple[Array, Array]:
     """Planes (F, L, 4) of a normal and a limit that hold the hips where legs reach, and the height (F,) of the lowest
-    of them over the hips shifted by `level` (F, 3), from which `ankles` (2, F, L, 3) are seen.
+    of them over the hips shifted by `level` (F, 3), from which `ankles` (2, F, L, 3) are seen. `over` and `aside`
+    (2, F, L) are their `height_and_level`.
 
     A `reaching` leg (F, L) reaches up to a sphere about its ankle, with its heel as it is or raised. Its plane touches
     that sphere straight over the hips, or passes through the height `bound` (F,) there if that is higher.
     """
-    reach = own_reach(clip)
-    over, aside = height_and_level(clip, ankles)
-    highs = over + np.sqrt(np.maximum(reach**2 - aside, 0.0))
+    highs = over + np.sqrt(np.maximum(own_reach(clip) ** 2 - aside, 0.0))
     ankle, high = np.where((highs[0] < highs[1])[..., None], ankles[1], ankles[0]), highs.max(axis=0)
     normals = unit(clip.hip + high[..., None] * clip.up - ankle)
     high = np.maximum(high, bound[:, None])
     limits = np.where(reaching, dot(normals, level[:, None] + high[..., None] * clip.up), np.inf)
-    return np.concatenate([normals, limits[..., None]], axis=-1), np.where(reaching, high, np.inf).min(axis=1)
+    lowest = reduce_last(np.minimum, np.where(reaching, high, np.inf))
+    return np.concatenate([normals, limits[..., None]], axis=-1), lowest

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 Result = TypeVar("Result")
+# Types of data that are their own values.
+PLAIN = (str, float, int)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ def values_of(data: Any) -> Any:
     """A value that is equal (==) for equal data: shape, type and hash of an array, the values of the parts of a list,
     tuple or dataclass, a text or number itself, and the identity of any other object.
     """
-    if data is None or isinstance(data, str | float | int):
+    if data is None or isinstance(data, PLAIN):
         return data
     if isinstance(data, np.ndarray):
         return data.shape, data.dtype.str, hash(data.tobytes())
@@ -60,3 +62,16 @@ def values_of(data: Any) -> Any:
     if is_dataclass(data):
         return type(data), *[values_of(getattr(data, each.name)) for each in fields(data)]
     return data if np.isscalar(data) else id(data)
+
+
+def copied(data: Any) -> Any:
+    """A copy of data, with copies of the arrays in it and without cached values of dataclasses; see `values_of`."""
+    if isinstance(data, np.ndarray):
+        return data.copy()
+    if isinstance(data, tuple):
+        return tuple(map(copied, data))
+    if not is_dataclass(data):
+        return data
+    copy = object.__new__(type(data))
+    vars(copy).update({each.name: copied(getattr(data, each.name)) for each in fields(data)})
+    return copy

@@ -10,7 +10,7 @@ from .arrays import Array, Mask
 from .clip import Clip
 from .curves import smooth_between, smoothstep, without_dips
 from .joints import BENT
-from .rotations import cofactors, cross, dot, einsum, length_of, unit
+from .rotations import cross, dot, einsum, length_of, unit
 
 # The greatest bend of a knee (radians, 0 is straight), as far as people can fold it; knees that the clip folds farther
 # keep their bend. Measured: 141 (American Academy of Orthopaedic Surgeons) and 142.5 degrees (Boone and Azen, 1979),
@@ -58,7 +58,7 @@ def find_knees(clip: Clip) -> Knees:
     own = np.asarray(hinge_of(clip.thigh, clip.shin, clip.ankle))
     sine, axes = np.sin(clip.bend), unit(np.swapaxes(clip.shin[..., :3, :3], -1, -2))
     # A mirrored shin reverses the hinge, which is a cross product.
-    axes *= np.sign(cofactors(axes)[1])[..., None, None]
+    axes *= np.sign(dot(cross(axes[..., 0, :], axes[..., 1, :]), axes[..., 2, :]))[..., None, None]
     usual = _usual_hinges(clip, own, sine, axes)
     natural = sine * np.sign(dot(own, usual))
     doubt = np.where(usual.any(axis=-1), 1.0 - smoothstep(natural / BENT), 0.0)
@@ -74,9 +74,12 @@ def _usual_hinges(clip: Clip, own: Array, sine: Array, axes: Array) -> Array:
     knee that bends to where its foot points.
     """
     weight = np.where(sine > BENT, sine, 0.0)[..., None] ** 2
+    shown = unit((weight * own).sum(axis=0))
+    if shown.any(axis=1).all():
+        return shown
     across = np.where(clip.is_hand[:, None], 0.0, cross(clip.ball - clip.ankle, clip.up))
     rest = np.zeros((clip.legs, 3)) if clip.rest_hinge is None else clip.rest_hinge
-    told = np.stack([unit((weight * own).sum(axis=0)), rest, unit(einsum("flij,flj->li", axes, across))])
+    told = np.stack([shown, rest, unit(einsum("flij,flj->li", axes, across))])
     return told[told.any(axis=-1).argmax(axis=0), np.arange(clip.legs)]
 
 

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from .arrays import Indices
+from .arrays import Indices, reduce_last
 from .checks import ROUNDING
 from .clip import Clip
 from .curves import quantile
@@ -27,7 +27,7 @@ def frames_of_loop(clip: Clip) -> tuple[Indices, slice] | None:
     its own; None if the clip is no loop.
     """
     joints = np.concatenate([clip.hip, clip.knee, clip.ankle, clip.ball, clip.tip], axis=1)
-    steps = length_of(np.diff(joints, axis=0)).max(axis=1)
+    steps = reduce_last(np.maximum, length_of(np.diff(joints, axis=0)))
     moves = steps[steps > ROUNDING * clip.leg]
     if not len(moves) or length_of(joints[-1] - joints[0]).max() >= CLOSED * quantile(moves, FAST):
         return None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any, final
 
@@ -130,9 +131,17 @@ def _records(told: bytes) -> NDArray[np.void]:
     """The records of crossings as the core tells them."""
     import numpy as np
 
+    return np.frombuffer(told, _record())
+
+
+@lru_cache
+def _record() -> np.dtype[np.void]:
+    """The type of the records."""
+    import numpy as np
+
     names = ("row", "triangle", "distance", "normal", "against")
     kinds = (np.intp, np.intp, np.float64, (np.float64, 3), bool)
-    return np.frombuffer(told, np.dtype(list(zip(names, kinds, strict=True)), align=True))
+    return np.dtype(list(zip(names, kinds, strict=True)), align=True)
 
 
 def _rows(name: str, given: Numbers, expected: str) -> NDArray[Any]:

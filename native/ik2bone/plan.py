@@ -3,7 +3,6 @@
 return arrays and do not know Blender.
 """
 
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +15,7 @@ from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, move
 from .ground.given import as_ground, check_frames
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
 from .held import find_pose_starts, flowing, planted_rows
-from .kept import Kept
+from .kept import Kept, copied
 from .loops import frames_of_loop
 from .model import Plan
 from .notes import Note, counted
@@ -108,13 +107,12 @@ def _tell_places(clip: Clip, settings: Settings) -> list[Note]:
 
 def _keep(clip: Clip, ground: Any, sole: Sole | None, offset: Array | None, previous: Plan | None) -> Kept:
     """What a `previous` plan has kept if it was made of equal data, else nothing yet, about copies of what is given."""
-    # Without cached lengths, because users may have edited the arrays since the clip computed them.
-    clip, last = clip.having(), None if previous is None else previous.kept
+    last = None if previous is None else previous.kept
     keep = Kept.of(clip, ground, sole, offset, previous=last)
     if keep is last:
         return keep
-    # Users may edit their arrays later, too.
-    clip, sole, offset = deepcopy((clip, sole, offset))
+    # Users may have edited their arrays since the clip cached its lengths, and may edit them later.
+    clip, sole, offset = copied((clip, sole, offset))
     return replace(keep, given=(clip, ground, sole, offset))
 
 

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .arrays import Array, Mask
+from .arrays import Array, Mask, reduce_last
 from .clip import Clip
 from .curves import column_runs, smooth_between, smoothstep
 from .knees import eased_reach
@@ -44,7 +44,7 @@ def own_reach(clip: Clip) -> Array:
 def height_and_level(clip: Clip, ankle: Array) -> tuple[Array, Array]:
     """Heights (..., F, L) of ankles (..., F, L, 3) over their hips, and squares (..., F, L) of level distances."""
     across = ankle - clip.hip
-    height = across @ clip.up
+    height = dot(across, clip.up)
     return height, dot(across, across) - height**2
 
 
@@ -56,7 +56,7 @@ def heel_room(clip: Clip, sole: Sole, feet: Mask) -> Array:
     forward, up = (unit(turn_vectors(clip.foot, way)) for way in (sole.forward, sole.up))
     shin = clip.knee - clip.ankle
     plantar = np.arctan2(-dot(shin, forward), dot(shin, up))
-    bent = np.arcsin(np.clip(-(forward @ clip.up), -1.0, 1.0))
+    bent = np.arcsin(np.clip(-dot(forward, clip.up), -1.0, 1.0))
     return np.where(feet, np.maximum(np.minimum(PLANTARFLEXION - plantar, TOE_EXTENSION - bent), 0.0), 0.0)
 
 
@@ -67,7 +67,7 @@ def toe_off_nears(contacts: Mask) -> Array:
     This part begins where the clip's heel leaves the ground, within the shares `LEAD` and `LONGEST_LEAD`.
     """
     left, lead = np.zeros(contacts.shape[:2]), np.full(contacts.shape[:2], LEAD)
-    for leg, start, end in column_runs(contacts.any(axis=-1)):
+    for leg, start, end in column_runs(contacts[..., 0] | contacts[..., -1]):
         rows, stands = (slice(start, end), leg), np.arange(end - start, 0, -1) / (end - start)
         heel = stands[contacts[start:end, leg, 0]]
         risen = heel[-1] - stands[-1] if len(heel) else 0.0
@@ -158,4 +158,4 @@ def tell_short(miss: Array, hands: Mask, leg: float) -> list[Note]:
 
 
 def _frames(mask: Mask) -> int:
-    return int(mask.any(axis=1).sum())
+    return np.count_nonzero(reduce_last(np.logical_or, mask))

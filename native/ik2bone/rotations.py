@@ -31,7 +31,8 @@ NEXT, LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
 def dot(vectors: Array, others: Array) -> Array:
     """Dot products (...) of vectors (..., D), in less than half the time that `numpy.sum` takes along short axes.
 
-    For thousands of vectors and one direction, `@` wakes a thread of OpenBLAS, which then spins until planting ends.
+    For vectors (F, L, 3) and one direction, `@` calls OpenBLAS once a frame, which takes three times as long; for
+    thousands of vectors (N, 3) it wakes a thread of OpenBLAS, which then spins until planting ends.
     """
     return np.asarray(einsum("...i,...i->...", vectors, others))
 
@@ -57,7 +58,8 @@ def median_point(points: Array) -> Array:
     Unlike medians of coordinates it does not depend on the axes.
     """
     some = points[:: 1 + len(points) // SOME]
-    away = length_of(some[:, None] - some).sum(axis=0)
+    # Axis by axis is several times as fast as vector by vector.
+    away = np.sqrt(sum((places[:, None] - places) ** 2 for places in some.T)).sum(axis=0)
     near = some[away <= (1.0 + 1e-9) * away.min()]
     return np.asarray(near.sum(axis=0) / len(near))
 

@@ -131,11 +131,11 @@ class Settings:
     def cut(self, frames: slice | Indices) -> Settings:
         """The same settings for some of the frames."""
         strength = self.strength[frames] if isinstance(self.strength, np.ndarray) else self.strength
-        return replace(self, strength=strength, marks=self.marks and self.marks.cut(frames))
+        return self._having(strength=strength, marks=self.marks and self.marks.cut(frames))
 
     def moved(self, motion: Array) -> Settings:
         """The same settings with the places of contacts moved by a motion (F, 4, 4)."""
-        return replace(self, marks=self.marks.moved(motion)) if self.marks and self.places else self
+        return self._having(marks=self.marks.moved(motion)) if self.marks and self.places else self
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -144,10 +144,7 @@ class Settings:
 
     def only(self, *names: str) -> Settings:
         """The settings with only those of these `names` kept, and defaults for all others."""
-        some = object.__new__(Settings)
-        # These values were checked before.
-        vars(some).update({name: getattr(self if name in names else DEFAULTS, name) for name in NAMES})
-        return some
+        return DEFAULTS._having(**{name: getattr(self, name) for name in names})
 
     def choose(self, limbs: Mask) -> Settings:
         """The same settings for some of the limbs (L,). Stored contacts that stand for 'ALWAYS' do so for each."""
@@ -155,7 +152,13 @@ class Settings:
             return self
         asked = self.asked[limbs] if self.asked is not None and limbs.any() else None
         contacts = "ALWAYS" if self.always(0) else self.contacts
-        return replace(self, contacts=contacts, marks=self.marks and self.marks.choose(limbs), asked=asked)
+        return self._having(contacts=contacts, marks=self.marks and self.marks.choose(limbs), asked=asked)
+
+    def _having(self, **values: Any) -> Settings:
+        """The same settings with other `values`. They are not checked, because they come from those of settings."""
+        settings = object.__new__(Settings)
+        vars(settings).update({name: getattr(self, name) for name in NAMES} | values)
+        return settings
 
     def counts(self, clip: Clip) -> Mask:
         """Which limbs (L,) notes for the user count."""
@@ -173,8 +176,9 @@ class Settings:
 
     def shares(self, frames: int) -> Array:
         """The strength of each frame (F,)."""
-        shape = (frames,) if np.ndim(self.strength) else ()
-        return checks.array("strength", self.strength, shape) * np.ones(frames)
+        if np.ndim(self.strength):
+            return checks.array("strength", self.strength, (frames,)).copy()
+        return np.full(frames, self.strength)
 
 
 def _check_place(name: str, place: Place, legs: int) -> None:

@@ -2,7 +2,6 @@
 """The stages of planting a clip in the space in which it was made: contacts, targets, hips, solve."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from .hands.nearest import WITHIN
 from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
 from .held import flowing_ways
 from .hips import SLOW, hips_offset
-from .kept import Kept
+from .kept import Kept, copied
 from .knees import Knees, draw_swings, find_knees, unfold_swings
 from .limbs import solve_legs, weaken
 from .model import Plan
@@ -90,7 +89,7 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
         resting=held.resting | contacts,
         enforced=settings.enforced(contacts),
         targets=weaken(clip, reached.targets, moved, strength),
-        sole=deepcopy(sole),
+        sole=copied(sole),
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),
@@ -137,7 +136,7 @@ def find_sole(case: Case) -> Sole:
     """The sole that is given, else the one that is measured; with the palms of hands."""
     keep, clip, ground, settings = case.keep, case.clip, case.ground, case.settings
     sole = case.sole or keep(_measure_on, clip, ground, settings.only("direction"))
-    return keep(lay_palms, clip, sole, ground, settings.only(*GROUND))
+    return keep(lay_palms, clip, sole, ground, settings.only(*GROUND)) if clip.is_hand.any() else sole
 
 
 def _measure_on(clip: Clip, ground: Ground, settings: Settings) -> Sole:
@@ -280,11 +279,12 @@ def _tell(
     clip: Clip, sole: Sole, held: Held, knees: Knees, settings: Settings, ground: Ground, own: slice | None
 ) -> list[Note]:
     """Notes for the user about how the `own` frames of this clip were planted, by default all."""
-    clip, held = (clip, held) if own is None else (clip.cut(own), held.cut(own))
+    held = held if own is None else held.cut(own)
+    frames = len(held.contacts)
     notes, asked, touching = list(held.told), settings.counts(clip), settings.touching(clip)
     # The last frame of a loop is its first one again.
     notes += counted("contacts_shortened", held.hurried[: None if own is None else -1].sum())
-    if not settings.always(clip.frames):
+    if not settings.always(frames):
         left = held.locked & ~held.contacts.any(axis=(0, 2)) & touching & asked
         notes += counted("never_rests", left.sum(), of=int(asked.sum()))
     notes += tell_doubts(clip, sole, asked)
@@ -292,9 +292,9 @@ def _tell(
     code = "no_surface_near" if settings.direction == "NEAREST" else "no_surface_below"
     notes += counted(code, sum(not anchor.found for anchor in contacts), of=len(contacts))
     standing = [anchor for anchor in contacts if not touching[anchor.stance.leg]]
-    notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, clip.frames, settings.max_slope)
+    notes += tell_turns(contacts) + tell_steep(standing, ground, clip.up, frames, settings.max_slope)
     following = held.standing & ~held.locked & ~touching & asked
     notes += tell_ground_under(held.targets, following, ground, clip.up, settings.max_slope)
-    if not knees.usual.any(axis=(0, 2))[asked].all() and clip.frames > 1:
+    if not knees.usual.any(axis=(0, 2))[asked].all() and frames > 1:
         notes.append(Note("side_unknown"))
     return notes

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, Indices, Mask
+from ..arrays import Array, Indices, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.stance import Stance, stances, standing_frames, standing_place
 from ..ground.query import Ground, ask
@@ -92,7 +92,7 @@ class Site:
         away = self.leg * (at.reshape(count, -1, 2) @ np.swapaxes(axes[:, :, :2], 1, 2))
         points = (self.below[rows][:, None] + away).reshape(*at.shape[:-1], 3)
         hits, normals, found = ask(self.ground, points, up, self.prints.frame[rows])
-        height = ((hits.reshape(count, -1, 3) - self.zero[rows][:, None]) @ up / self.leg).reshape(found.shape)
+        height = (dot(hits.reshape(count, -1, 3) - self.zero[rows][:, None], up) / self.leg).reshape(found.shape)
         own = (normals.reshape(count, -1, 3) @ axes).reshape(points.shape)
         gentle = found & (own[..., 2] >= self.least)
         slope = np.where(gentle[..., None], -own[..., :2] / np.maximum(own[..., 2:], self.least), 0.0)
@@ -157,7 +157,7 @@ def unevenness(points: Array, room: Array, patch: Patch) -> Array:
     tread is too short for heel and tip, the heel stands over its edge rather than the toes in the riser ahead.
     """
     out = np.maximum(over_edge(points, patch) - room, 0.0)
-    most = out.max(axis=-1) + out[..., -1]
+    most = reduce_last(np.maximum, out) + out[..., -1]
     return np.asarray(UNEVEN_COST * np.where(patch.gentle[..., 0], most, 1.0))
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.steady import turned_about
-from ..curves import quantile
+from ..curves import quantile, quantiles
 from ..ground.query import Ground, ask
 from ..rotations import dot, level_part, matrix_from_vector, shortest_turns, unit
 from ..sole.measure import EVEN, Sole, sole_points
@@ -118,13 +118,13 @@ def own_floor(clip: Clip, sole: Sole, below: Array, ground: Ground) -> tuple[Arr
     # keep to it.
     points = np.concatenate([below[:, :, None], sole_points(clip, sole)], axis=2)
     hits, _, found = ask(ground, points, clip.up)
-    heights, under = points @ clip.up, hits @ clip.up
+    heights, under = dot(points, clip.up), dot(hits, clip.up)
     floor, most = np.full(below.shape[:2], sole.floor), 0.0
     for parts in (slice(1), slice(None)) if found.all() else ():
-        over = (heights - under)[..., parts].min(axis=2)
-        keep = _keep_to(over, heights[..., parts].min(axis=2), clip.leg)
+        over = reduce_last(np.minimum, (heights - under)[..., parts])
+        keep = _keep_to(over, reduce_last(np.minimum, heights[..., parts]), clip.leg)
         if keep > 0.0:
-            lowest, usual = (float(quantile(over.ravel(), share)) for share in (LOWEST, 0.5 * LOW_SHARE))
+            lowest, usual = map(float, quantiles(over.ravel(), LOWEST, 0.5 * LOW_SHARE))
             floor = floor + keep * (under[:, :, 0] + min(max(lowest, 0.0), usual) - floor)
             most = max(most, keep)
     return floor, most
@@ -135,10 +135,10 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
     better; else the clip itself.
     """
     hits, normals, found = ask(ground, clip.ball, clip.up)
-    height, feet = clip.ball @ clip.up, ~clip.is_hand
-    over = height - hits @ clip.up
+    height, feet = dot(clip.ball, clip.up), ~clip.is_hand
+    over = height - dot(hits, clip.up)
     # A single pose does not show on what floor it was made, and neither do hands.
-    if clip.frames == 1 or not feet.any() or not found[:, feet].all():
+    if clip.frames == 1 or not feet.any() or not (found | ~feet).all():
         return clip
     if _keep_to(over[:, feet], height[:, feet], clip.leg) < 1.0:
         return clip
@@ -150,9 +150,8 @@ def as_on_level(clip: Clip, ground: Ground) -> Clip:
 
 def _keep_to(over: Array, heights: Array, leg: float) -> float:
     """How much low feet keep to the ground rather than to a level, from 0 to 1: from their heights (F, L) over both."""
-    return _nearer(_spread(over) + ROUGH * leg, _spread(heights))
-
-
-def _spread(heights: Array) -> float:
-    """How far over the lowest heights (F, L) of all feet each foot gets while it is low, on the mean."""
-    return float(quantile(heights, LOW_SHARE).mean() - quantile(heights, LOWEST).min())
+    # How far over the lowest heights of all feet each foot gets while it is low, on the mean.
+    both = np.stack([over, heights], axis=1)
+    usual, least = quantiles(both, LOW_SHARE, LOWEST)
+    spreads = usual.mean(axis=1) - least.min(axis=1)
+    return _nearer(float(spreads[0]) + ROUGH * leg, float(spreads[1]))

@@ -119,10 +119,15 @@ def detect(
 
 def hysteresis(slow: Mask, still: Mask) -> Mask:
     """The runs of slow frames (F, ...) that hold at least one still frame, column by column."""
-    run = _begins(slow).ravel(order="F").cumsum().reshape(slow.shape, order="F")
-    entered = np.zeros(slow.size + 1, bool)
-    entered[run[slow & still]] = True
-    return slow & entered[run]
+    return _since(slow, still) | _since(slow[::-1], still[::-1])[::-1]
+
+
+def _since(mask: Mask, event: Mask) -> Mask:
+    """The frames of each run of True in a mask (F, ...) from its first frame on that is one of an `event` (F, ...)."""
+    numbers, begins = np.arange(len(mask)).reshape(-1, *[1] * (mask.ndim - 1)), _begins(mask)
+    # Counted double, so that an event on the first frame of a run counts as later than its beginning.
+    last = np.maximum.accumulate(np.where(mask & event, 2 * numbers + 1, np.where(begins, 2 * numbers, 0)))
+    return mask & (last % 2 == 1)
 
 
 def _begins(mask: Mask) -> Mask:
@@ -140,7 +145,7 @@ def _adapted(limits: Limits, gait: Array, floor: Array) -> Limits:
     # The feet of a clip in place seldom move exactly at the speed of the floor. Without this allowance the KayKit walks
     # and the fox lose up to a third of their contacts.
     slack = NEAR * float(length_of(floor).mean())
-    return replace(limits, enter=faster * limits.enter + slack, leave=faster * limits.leave + slack)
+    return Limits(faster * limits.enter + slack, faster * limits.leave + slack, limits.height, limits.least)
 
 
 def _slow(feet: Feet, limits: Limits) -> Mask:
@@ -149,9 +154,9 @@ def _slow(feet: Feet, limits: Limits) -> Mask:
     """
     slow = _slower(feet, limits)
     for _ in range(HALVINGS):
+        legs, parts = np.arange(slow.shape[1])[:, None], np.arange(2)
         first = np.maximum.accumulate(np.where(_begins(slow), np.arange(feet.frames)[:, None, None], 0))
-        away = length_of(feet.paths - np.take_along_axis(feet.paths, first[..., None], axis=0))
-        gone = slow & (away > FAR)
+        gone = slow & (length_of(feet.paths - feet.paths[first, legs, parts]) > FAR)
         if not gone.any():
             break
         far = [run for run in part_stances(slow) if gone[run.cells].any()]
@@ -169,7 +174,8 @@ def _slower(feet: Feet, limits: Limits) -> Mask:
     either = hysteresis(slow[..., 0] | slow[..., 1], still[..., 0] | still[..., 1])
     heights, low = np.where(slow, feet.heights, np.inf), np.zeros_like(slow)
     for spell in grounded(feet, [Stance(*run) for run in column_runs(either)], limits.height):
-        low[spell.rows] = heights[spell.rows] < heights[spell.rows].min(axis=0) + limits.height
+        own = heights[spell.rows]
+        low[spell.rows] = own < own.min(axis=0) + limits.height
     return hysteresis(slow & low, still)
 
 
@@ -203,17 +209,10 @@ def _settled(feet: Feet, slow: Mask) -> Mask:
     """The slow frames (F, L, 2), without those of a ball that still comes down about a standing heel, and of a heel
     that already rises about a standing ball: to hold both parts then would turn the foot aside by a degree.
     """
-    settled = slow.copy()
-    heels, balls = settled[..., 0], settled[..., 1]
-    landed, rests = ~heels | (feet.speeds[..., 1] <= ENTER_SPEED), feet.speeds[..., 0] <= REST
-    # In reverse order balls come before the heels, which depend on them.
-    for run in reversed(part_stances(slow)):
-        if run.part:
-            balls[run.start : run.start + _first(landed[run.rows]), run.leg] = False
-        else:
-            rest = rests[run.rows] | ~balls[run.rows]
-            heels[run.end - _first(rest[::-1]) : run.end, run.leg] = False
-    return _without_cut(feet, slow, settled)
+    heels, balls = slow[..., 0], slow[..., 1]
+    balls = _since(balls, ~heels | (feet.speeds[..., 1] <= ENTER_SPEED))
+    heels = _since(heels[::-1], (~balls | (feet.speeds[..., 0] <= REST))[::-1])[::-1]
+    return _without_cut(feet, slow, np.stack([heels, balls], axis=-1))
 
 
 def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
@@ -225,20 +224,14 @@ def _without_cut(feet: Feet, slow: Mask, settled: Mask) -> Mask:
     """
     least = min(LEAST_CONTACT * feet.fps, feet.frames)
     # The joint of a ball may lie 0.1 leg over the sole, so that heights also count from where each part is lowest.
-    heights = feet.heights, feet.heights - feet.heights.min(axis=(0, 1))
-    cut = np.logical_and.accumulate(slow) | np.logical_and.accumulate(slow[::-1])[::-1]
     for run in part_stances(settled):
-        if cut[run.start, run.leg, run.part] and run.end - run.start < least:
-            other = 1 - run.part
-            over = min(((each[..., run.part] - each[..., other])[run.rows].mean() for each in heights), key=abs)
-            stands = (slow if over > SAME_PLACE else settled)[run.rows][:, other].all()
+        ends = slow[: run.end, run.leg, run.part], slow[run.start :, run.leg, run.part]
+        if run.end - run.start < least and any(end.all() for end in ends):
+            cells = run.cells, run._replace(part=1 - run.part).cells
+            over = min(((each[cells[0]] - each[cells[1]]).mean() for each in (feet.heights, feet.above)), key=abs)
+            stands = (slow if over > SAME_PLACE else settled)[cells[1]].all()
             settled[run.cells] = over < -SAME_PLACE or not stands
     return settled
-
-
-def _first(mask: Mask) -> int:
-    """The index of the first True in a mask (N,); N where there is none."""
-    return int(mask.argmax()) if mask.any() else len(mask)
 
 
 def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
@@ -248,5 +241,5 @@ def _on_frames(fine: Feet, stands: Mask, limits: Limits) -> Mask:
     found = stands[:: fine.every].copy()
     if fine.every > 1:
         near = stands[1::2] & (fine.speeds[1::2] < 0.5 * (limits.enter + limits.leave))
-        found[2:] |= near[1:] & found[1:-1] & ~found[2:].any(axis=-1, keepdims=True)
+        found[2:] |= near[1:] & found[1:-1] & ~(found[2:, :, :1] | found[2:, :, 1:])
     return found

@@ -60,11 +60,11 @@ def held_while_still(feet: Feet, slow: Mask) -> Mask:
     rests = length_of(feet.paths[count:] - feet.paths[:-count]) < ON_LINE
     held = slow.copy()
     for run in part_stances(slow):
-        path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]
         still = run.start + rests[run.start : max(run.start, run.end - count), run.leg, run.part].nonzero()[0]
         # The shortest contact has more steps of this length. Noise makes a part rest for fewer now and then.
         if len(still) > max(1, LEAST_CONTACT * feet.fps - 1 - count):
             held[run.cells] = False
+            path, heights = feet.paths[:, run.leg, run.part], feet.heights[:, run.leg, run.part]
             first, last = int(still[0]), int(still[-1])
             begin = first + 1 - _rest(path[first::-1], heights[run.start : first + 1][::-1])
             held[begin : last + _rest(path[last:], heights[last : run.end]), run.leg, run.part] = True

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..curves import quantile
 from .paths import ENTER_SPEED, SAME_PLACE, Feet
 from .stance import LEAST_CONTACT, STEP, Stance, half_step
@@ -42,7 +42,7 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
     # A foot that does not carry the figure is held up if it is higher, even by as little as `SAME_PLACE`, than spells
     # before and after. The joint of a ball may lie 0.1 leg over the sole, so heights count from where each part is
     # lowest.
-    over = (feet.heights - feet.heights.min(axis=(0, 1))).min(axis=2)
+    over = reduce_last(np.minimum, feet.above)
     over = np.array([quantile(over[spell.rows], 0.5) for spell in spells])
     held = _are_crests(starts, ends, over, SAME_PLACE, 0.5 * step)
     keep = carry | (low & ~held) | level.any(axis=1)
@@ -52,7 +52,8 @@ def grounded(feet: Feet, spells: list[Stance], height: float) -> list[Stance]:
 def _not_falling(feet: Feet, spells: list[Stance]) -> list[Stance]:
     """The spells, without those at whose end all feet go down alike and this foot gets lower than it was."""
     # This keeps steps: steps and hops begin upward, and on the way down stairs the other foot stands.
-    least, most = -feet.climb.max(axis=(1, 2)), -feet.climb.min(axis=(1, 2))
+    falls = -feet.climb.reshape(feet.frames, -1)
+    least, most = reduce_last(np.minimum, falls), reduce_last(np.maximum, falls)
     sinks = least >= np.maximum(ENTER_SPEED, (1.0 - ALIKE) * most)
     soon = half_step(feet.fps)
     return [
@@ -82,8 +83,8 @@ def _carrying(feet: Feet, spells: list[Stance], heights: Array, crest: Mask, mos
     level = np.full(feet.lowest.shape, np.inf)
     for spell, height in zip(spells, heights, strict=True):
         level[spell.rows] = height
-    low = level < feet.lowest.min(axis=1, keepdims=True) + most
-    alone, carry = low & (level == level.min(axis=1, keepdims=True)), np.zeros(len(spells), bool)
+    low = level < reduce_last(np.minimum, feet.lowest)[:, None] + most
+    alone, carry = low & (level == reduce_last(np.minimum, level)[:, None]), np.zeros(len(spells), bool)
     soon, (legs, starts, ends) = half_step(feet.fps), np.array(spells).T[:3]
     for i, (spell, height) in enumerate(zip(spells, heights, strict=True)):
         time = np.count_nonzero(alone[spell.rows]) / feet.fps

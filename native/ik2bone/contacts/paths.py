@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, Mask
 from ..curves import halved, odd_window, quantile, smoothed, velocity
-from ..rotations import einsum, length_of
+from ..rotations import dot, einsum, length_of
 from .stance import STEP
 
 # A part is slow from the moment its speed falls below the first limit for as long as it stays below the second (leg
@@ -65,7 +65,12 @@ class Feet:
     @cached_property
     def heights(self) -> Array:
         """The heights of the parts (F, L, 2)."""
-        return self.paths @ self.up
+        return dot(self.paths, self.up)
+
+    @cached_property
+    def above(self) -> Array:
+        """How high the heels and the balls (F, L, 2) are over where any of the same kind is lowest."""
+        return self.heights - self.heights.min(axis=(0, 1))
 
     @cached_property
     def lowest(self) -> Array:
@@ -75,7 +80,7 @@ class Feet:
     @cached_property
     def climb(self) -> Array:
         """The upward velocities of the parts (F, L, 2)."""
-        return self.velocities @ self.up
+        return dot(self.velocities, self.up)
 
     @cached_property
     def rolls(self) -> Mask:
@@ -97,6 +102,8 @@ class Feet:
 
     def over(self, floor: Array) -> Feet:
         """The same feet as seen from a floor that moves at velocities (F, 3)."""
+        if not floor.any():
+            return self
         way = (np.cumsum(floor, axis=0) - floor[0]) / self.fps
         return replace(self, paths=self.given - way[:, None, None], velocities=self.velocities - floor[:, None, None])
 

@@ -118,7 +118,7 @@ def _tilted(clip: Clip, sole: Sole, heel: Array, standing: Mask) -> Mask:
     balls are not `standing` (F, L, 2), and balls of figures that sit or lie, of feet that strike as the clip ends, and
     of feet whose ball only stops over its place. `heel` (F, L, 3) are the paths of the heels.
     """
-    over, near = (heel - clip.ball) @ clip.up + sole.ball_height, SAME_PLACE * clip.leg
+    over, near = dot(heel - clip.ball, clip.up) + sole.ball_height, SAME_PLACE * clip.leg
     half, low = half_step(clip.fps), dot(clip.hip - clip.ball, clip.up) <= LIES * clip.leg
     # Balls of feet that strike as the clip ends have no time to come down.
     before = max(clip.frames - half, 0)
@@ -131,7 +131,7 @@ def _stops_over_place(clip: Clip, standing: Mask, half: int) -> Mask:
     """Whether balls (F, L) only stop for a moment as their heels strike: from the start of a stance, for less than the
     `half` of a step (frames), well over where they stand after that. A stance may be interrupted for as long.
     """
-    heights, stops = clip.ball @ clip.up, np.zeros(standing.shape[:2], bool)
+    heights, stops = dot(clip.ball, clip.up), np.zeros(standing.shape[:2], bool)
     for stance in stances(standing, half):
         frames, leg = stance.start + standing[stance.rows][:, 1].nonzero()[0], stance.leg
         if len(frames):
@@ -151,4 +151,4 @@ def _turns_in_the_air(contacts: Mask) -> bool:
 def _low(clip: Clip, sole: Sole, heel: Array) -> Mask:
     """Contacts (F, L, 2) for feet in place that never rest: heels (F, L, 3) and balls close to the clip's own floor."""
     low = SAME_PLACE * clip.leg + sole.floor
-    return np.stack([heel @ clip.up < low, clip.ball @ clip.up < low + sole.ball_height], axis=-1)
+    return np.stack([dot(heel, clip.up) < low, dot(clip.ball, clip.up) < low + sole.ball_height], axis=-1)

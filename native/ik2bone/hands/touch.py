@@ -58,7 +58,7 @@ def _palms(clip: Clip) -> Sole:
 
 def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sole:
     """The soles, with the palms of hands put on their skin if it is known, on the side that faces what they touch."""
-    if clip.skins is None or not clip.is_hand.any():
+    if clip.skins is None:
         return sole
     ball, height, source = sole.ball.copy(), sole.ball_height.copy(), list(sole.source)
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
@@ -263,6 +263,6 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     shift = hann_average(np.where(found[..., None], hits - path, 0.0), window)
     shift = np.where(found[..., None], ask(ground, path + shift, up)[0] - path, 0.0)
     ball = path + shift + einsum("flij,flj->fli", turn, clip.ball - path)
-    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=shift @ clip.up)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=dot(shift, clip.up))
     contacts, free = np.stack([np.zeros_like(found), found], axis=-1), (~found).astype(float)
     return Held(contacts, contacts, targets, free, np.zeros_like(found), np.zeros(clip.legs, bool), bool(found.any()))

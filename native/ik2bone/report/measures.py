@@ -201,7 +201,7 @@ def _heights(clip: Clip, plan: Plan, ground: Ground) -> tuple[Array, Array]:
         hits, normals, found = ask(ground, points, clip.up, row)
         height = dot(points - hits, normals)
         # Where there is no ground a point is neither over nor under it.
-        is_ground = found & (normals @ clip.up >= np.cos(plan.max_slope))
+        is_ground = found & (dot(normals, clip.up) >= np.cos(plan.max_slope))
         height[:, 2] -= sole.ball_height[leg]
         deep = np.where(is_ground[:, :2], -height[:, :2], 0.0).max(axis=-1, keepdims=True)
         under[row, leg] = deep.clip(min=0.0)

@@ -77,7 +77,9 @@ class Sole:
     source: tuple[str, ...]
 
     def choose(self, limbs: Mask) -> Sole:
-        """The soles of some of the limbs (L,)."""
+        """The soles of some of the limbs (L,); these themselves if they are all."""
+        if limbs.all():
+            return self
         source = tuple(name for name, chosen in zip(self.source, limbs, strict=True) if chosen)
         return replace(self, **{name: value[limbs] for name, value in self.rows()}, source=source)
 
@@ -192,7 +194,7 @@ def _contacts(clip: Clip) -> tuple[Mask, Mask]:
     A ball that stops for a moment as the heel strikes, before it comes down, does not stand yet.
     """
     contacts = detect(clip.ankle, clip.ball, fps=clip.fps, leg=clip.leg, up=clip.up)[0]
-    heights, shown = clip.ball @ clip.up, contacts.copy()
+    heights, shown = dot(clip.ball, clip.up), contacts.copy()
     for stance in stances(contacts, half_step(clip.fps)):
         balls, height = contacts[stance.rows][:, 1], heights[stance.rows]
         if balls.any():
@@ -206,7 +208,7 @@ def _contacts(clip: Clip) -> tuple[Mask, Mask]:
 
 def _standing_heights(clip: Clip, balls: Mask) -> list[Array]:
     """For each leg the heights (S,) of its ball joint, one for each stance, from the contacts (F, L) of balls."""
-    heights = clip.ball @ clip.up
+    heights = dot(clip.ball, clip.up)
     stances = [_stances(clip, balls[:, leg], leg) for leg in range(clip.legs)]
     return [np.array([quantile(heights[frames, leg], 0.5) for frames in each]) for leg, each in enumerate(stances)]
 
@@ -215,7 +217,7 @@ def _stances(clip: Clip, stands: Mask, leg: int) -> list[Indices]:
     """The frames of each stance of a foot that stands as in a mask (F,). A foot that never stands has one stance: the
     frames on which its ball is lowest.
     """
-    high, found = dot((clip.hip - clip.ball)[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
+    high, found = dot(clip.hip[:, leg] - clip.ball[:, leg], clip.up), [np.arange(*run) for run in runs(stands)]
     # Stances in which a figure lies count only if there are no others.
     found = [frames for frames in found if quantile(high[frames], 0.5) > LIES * clip.leg] or found
     if found:

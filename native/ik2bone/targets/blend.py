@@ -17,7 +17,7 @@ from ..contacts.stance import Stance
 from ..curves import smoothstep
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import einsum, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
+from ..rotations import dot, einsum, matrix_from_vector, move_points, nearest_rotations, vector_from_matrix
 
 # A foot farther than this (leg lengths) from where it stands no longer follows the slope on which it stands.
 SLOPE_RANGE = 0.35
@@ -82,7 +82,7 @@ class Targets:
         turn = np.broadcast_to(np.eye(3), (clip.frames, clip.legs, 3, 3))
         rise, ride = np.zeros((clip.frames, clip.legs)), np.zeros((clip.frames, 3))
         sink = np.full(rise.shape, np.inf)
-        return cls(clip.ball, turn, clip.ankle - clip.ball, rise, clip.ball @ clip.up, sink, ride)
+        return cls(clip.ball, turn, clip.ankle - clip.ball, rise, dot(clip.ball, clip.up), sink, ride)
 
     @cached_property
     def ankle(self) -> Array:
@@ -139,9 +139,9 @@ class Targets:
         depths, asked = np.full(points.shape[:-1], -np.inf), points[feet]
         if not len(asked):
             return depths
-        level = asked + (self.level[feet][:, None] - asked @ up)[..., None] * up
+        level = asked + (self.level[feet][:, None] - dot(asked, up))[..., None] * up
         hits, _, found = ask(ground, level, up, np.nonzero(feet)[0])
-        depths[feet] = np.where(found, (hits - asked) @ up, -np.inf)
+        depths[feet] = np.where(found, dot(hits - asked, up), -np.inf)
         return depths
 
 
@@ -209,7 +209,7 @@ def blend_targets(clip: Clip, hold: tuple[Array, Array], anchors: list[Anchor], 
     (shift, held_turn), ride = hold, ride_of(anchors, clip.frames, rides)
     ball = clip.ball + ride[:, None]
     turn = np.broadcast_to(np.eye(3), (*ball.shape, 3)).copy()
-    rise, level = np.zeros(ball.shape[:2]), ball @ clip.up
+    rise, level = np.zeros(ball.shape[:2]), dot(ball, clip.up)
     if anchors:
         legs, index, share = _beside(clip.frames, [anchor.stance for anchor in anchors])
         turns, *rest = _placed(clip, clip.ball + shift, anchors, legs, index)
@@ -263,4 +263,4 @@ def _placed(
     # Near where it stands, the foot turns rigidly about that place; far from there it is only moved.
     way = stands_at - origin + shortened(path - stands_at, SLOPE_RANGE * clip.leg)
     ball = path + (point - origin) + einsum("...ij,...j->...i", turn - np.eye(3), way)
-    return turn, ball, (point - origin) @ clip.up, foothold @ clip.up
+    return turn, ball, dot(point - origin, clip.up), dot(foothold, clip.up)

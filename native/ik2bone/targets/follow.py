@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.lying import lie_along, own_floor
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.stance import ROLL
 from ..curves import hann_average, odd_window, quantile, smooth_between
 from ..ground.query import Ground, ask
 from ..notes import Note
-from ..rotations import length_of, matrix_from_vector, shortest_turns, turn_vectors, unit
+from ..rotations import dot, length_of, matrix_from_vector, shortest_turns, turn_vectors, unit
 from ..settings import Settings
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
@@ -41,29 +41,30 @@ def follow_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     """
     below = clip.ball - sole.ball_height[:, None] * clip.up
     floor, keep = own_floor(clip, sole, below, ground)
-    height = below @ clip.up - floor
+    height = dot(below, clip.up) - floor
     # The ground is looked for from the clip's own floor, because a foot kicked high may be nearer to a roof.
     hits, normals, found = _gentle(ground, below - height[..., None] * clip.up, clip.up, settings.least)
     near = 1.0 / (1.0 + (np.maximum(height, 0.0) / (NEAR * clip.leg)) ** 2)
-    rise = np.where(found, (hits - below) @ clip.up + height, 0.0)
+    rise = np.where(found, dot(hits - below, clip.up) + height, 0.0)
     soles_up, low = turn_vectors(clip.foot, sole.up), near > 0.5
     tilts = settings.use_slope * (1.0 - lie_along(soles_up[low], normals[low], clip.up, keep))
     normals = hann_average(normals, odd_window(ROLL, clip.fps))
     turn = matrix_from_vector(tilts * near[..., None] * shortest_turns(clip.up, normals))
     ball = below + rise[..., None] * clip.up + sole.ball_height[:, None] * (turn @ clip.up)
-    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=dot(hits, clip.up))
     points = sole_points(clip, sole)
     # How far the ground moves single points of soles beyond the move that all soles share.
-    ways = targets.placed(points - clip.ball[:, :, None]) - points
-    uneven = length_of(ways - quantile(rise.ravel(), 0.5) * clip.up).max()
+    placed = targets.placed(points - clip.ball[:, :, None])
+    uneven = length_of(placed - points - quantile(rise.ravel(), 0.5) * clip.up).max()
     # A single pose does not show on what floor it was made.
     is_floor = max(0.0, 1.0 - float(uneven) / (EVEN * clip.leg)) if clip.frames > 1 else 0.0
-    own = is_floor * np.maximum(floor[..., None] - points @ clip.up, 0.0)
-    depths = _depths(clip, targets, points, own, ground)
+    own = is_floor * np.maximum(floor[..., None] - dot(points, clip.up), 0.0)
     # Toes bend up from the ground, so feet with toe bones need not rise for the tips.
-    depths[..., 2] = np.where(clip.has_toe, -np.inf, depths[..., 2])
+    parts = 2 if clip.has_toe.all() else 3
+    depths = targets.depths(placed[:, :, :parts], np.ones(rise.shape, bool), ground, clip.up) - own[..., :parts]
+    depths[..., 2:][:, clip.has_toe] = -np.inf
     # Swinging feet go from where they stood to where they will stand, and not up and down with the ground below them.
-    calm = _calm(clip, rise, rise + depths.max(axis=2), near)
+    calm = _calm(clip, rise, rise + reduce_last(np.maximum, depths), near)
     targets = targets.moved((calm - rise)[..., None] * clip.up)
     return replace(targets, rise=calm, sink=own[..., 2]), bool(found.any())
 
@@ -78,15 +79,15 @@ def lay_on_ground(clip: Clip, sole: Sole, ground: Ground, settings: Settings) ->
     over = unit(normals) * sole.ball_height[:, None]
     below = clip.ball - over
     hits, _, _ = ask(ground, below, clip.up)
-    rise = np.where(found, (hits - below) @ clip.up, 0.0)
-    height = hann_average(hits @ clip.up, window)
-    ball = np.where(found[..., None], below + (height - below @ clip.up)[..., None] * clip.up + over, clip.ball)
+    rise = np.where(found, dot(hits - below, clip.up), 0.0)
+    height = hann_average(dot(hits, clip.up), window)
+    ball = np.where(found[..., None], below + (height - dot(below, clip.up))[..., None] * clip.up + over, clip.ball)
     present = turn_vectors(clip.foot, sole.up)
     turn = matrix_from_vector(np.where(found[..., None], shortest_turns(present, normals), 0.0))
     # Bent toes do not count: heel and ball are to lie on the ground.
-    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=hits @ clip.up)
-    points = sole_points(clip, sole)[:, :, :2]
-    depths = _depths(clip, targets, points, np.zeros(points.shape[:-1]), ground).max(axis=2)
+    targets = replace(Targets.of(clip), ball=ball, turn=turn, rise=rise, level=dot(hits, clip.up))
+    placed = targets.placed(sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None])
+    depths = reduce_last(np.maximum, targets.depths(placed, np.ones(rise.shape, bool), ground, clip.up))
     lift = _calm(clip, np.zeros(rise.shape), np.maximum(depths, 0.0), np.ones(rise.shape))
     return targets.moved(lift[..., None] * clip.up), bool(found.any())
 
@@ -98,8 +99,8 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
     if not standing.any():
         return []
     _, normals, found = ask(ground, targets.ball, up)
-    steep = found & (normals @ up < np.cos(steepest))
-    lost, steep = (int((standing & mask).any(axis=-1).sum()) for mask in (~found, steep))
+    steep = found & (dot(normals, up) < np.cos(steepest))
+    lost, steep = (np.count_nonzero(reduce_last(np.logical_or, standing & mask)) for mask in (~found, steep))
     notes = [Note("no_surface_frames", {"frames": lost})] if lost else []
     return notes + ([Note("steep_frames", {"frames": steep, "degrees": float(np.degrees(steepest))})] if steep else [])
 
@@ -107,7 +108,7 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
 def _gentle(ground: Ground, below: Array, up: Array, least: float) -> tuple[Array, Array, Mask]:
     """Ground under points (F, L, 3). Normals point up where it is missing, or too steep to stand on."""
     hits, normals, found = ask(ground, below, up)
-    return hits, np.where((found & (normals @ up >= least))[..., None], normals, up), found
+    return hits, np.where((found & (dot(normals, up) >= least))[..., None], normals, up), found
 
 
 def _calm(clip: Clip, wish: Array, floor: Array, weight: Array) -> Array:
@@ -121,11 +122,3 @@ def _calm(clip: Clip, wish: Array, floor: Array, weight: Array) -> Array:
         slow = SLOW * float(np.sqrt(sudden[leg]))
         heights[:, leg] = smooth_between(wish[:, leg], clip.fps, slow, floor[:, leg], weight=weight[:, leg])
     return heights
-
-
-def _depths(clip: Clip, targets: Targets, points: Array, own: Array, ground: Ground) -> Array:
-    """How much deeper (F, L, P) `points` (F, L, P, 3) of the soles would lie under the ground than their `own` depths
-    (F, L, P); minus infinity where there is no ground.
-    """
-    points = targets.placed(points - clip.ball[:, :, None])
-    return targets.depths(points, np.ones(targets.rise.shape, bool), ground, clip.up) - own

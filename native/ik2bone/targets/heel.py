@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..anchors.anchor import Anchor, unridden
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..contacts.stance import ROLL
 from ..curves import column_runs, odd_window, smooth_cover
@@ -34,7 +34,7 @@ def raise_heels(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, enforc
     """
     heel, ball = (move_points(clip.foot, point) - clip.ball for point in (sole.heel, sole.ball))
     freely = 1.0 - smooth_cover(enforced[..., 0].astype(float), odd_window(ROLL, clip.fps))
-    targets = _pitched(clip, targets, (0.0 * heel, heel), contacts.any(axis=-1), freely, ground)
+    targets = _pitched(clip, targets, (0.0 * heel, heel), contacts[..., 0] | contacts[..., 1], freely, ground)
     alone, free = enforced[..., 0] & ~contacts[..., 1], (~contacts[..., 1]).astype(float)
     return _pitched(clip, targets, (heel, ball), alone, free, ground)
 
@@ -70,7 +70,8 @@ def _pitched(
 def raise_anchors(clip: Clip, sole: Sole, targets: Targets, contacts: Mask, ground: Ground) -> list[Anchor]:
     """The anchors of targets whose feet keep their turn, raised where heel or ball would lie under the ground."""
     ways = sole_points(clip, sole)[:, :, :2] - clip.ball[:, :, None]
-    deep = targets.depths(targets.placed(ways), contacts.any(axis=-1), ground, clip.up).max(axis=-1)
+    stands = contacts[..., 0] | contacts[..., 1]
+    deep = reduce_last(np.maximum, targets.depths(targets.placed(ways), stands, ground, clip.up))
     return [replace(a, point=a.point + deep[a.stance.rows].max(initial=0.0) * clip.up) for a in targets.anchors]
 
 

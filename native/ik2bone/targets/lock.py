@@ -65,7 +65,7 @@ def _hold_direction(
     clip: Clip, away: Array, contacts: Mask, spans: list[Stance], firm: Mask, added: Mask, flat: Array
 ) -> Array:
     """Rotation vectors (F, L, 3) that keep the vectors `away` (F, L, 3) from ball to heel at the mean of a stance."""
-    both, goal, whole = contacts.all(axis=-1), away.copy(), np.zeros_like(firm)
+    both, goal, whole = contacts[..., 0] & contacts[..., 1], away.copy(), np.zeros_like(firm)
     for span in spans:
         frames = span.start + np.flatnonzero(both[span.rows])
         if len(frames):

@@ -4,10 +4,11 @@
 import numpy as np
 
 from ..anchors.lying import kept_rise
-from ..arrays import Array, Mask
+from ..arrays import Array, Mask, reduce_last
 from ..clip import Clip
 from ..curves import column_runs, smooth_between, smoothstep
 from ..ground.query import Ground
+from ..rotations import dot
 from ..sole.measure import Sole, sole_points
 from .blend import Targets
 
@@ -55,12 +56,12 @@ def missing_height(clip: Clip, sole: Sole, targets: Targets, swings: Mask, groun
     near[1:] |= swings[:-1]
     near[:-1] |= swings[1:]
     under = targets.depths(targets.placed(before - clip.ball[:, :, None]), near, ground, clip.up)
-    heights = before @ clip.up - sole.floor
+    heights = dot(before, clip.up) - sole.floor
     rise = kept_rise(clip, targets.anchors)
     if rise is not None:
         heights = -targets.depths(before + targets.ride[:, None, None] + rise * clip.up, near, ground, clip.up)
     under[..., 2] += np.minimum(heights[..., 2], 0.0)
-    return under.max(axis=2), np.clip(heights.min(axis=2), 0.0, MARGIN * clip.leg)
+    return reduce_last(np.maximum, under), np.clip(reduce_last(np.minimum, heights), 0.0, MARGIN * clip.leg)
 
 
 def clear(wanted: Array, climb: float, duration: float, closed: tuple[bool, bool]) -> Array:

@@ -72,8 +72,8 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
     (axis, room), tip = _bending(clip, sole), move_points(clip.toe, sole.tip) - clip.ball
     up = einsum("flji,j->fli", targets.turn, clip.up)
     level, aside = up - dot(up, axis)[..., None] * axis, cross(up, axis)
+    tips = tip
     for _ in range(ROUNDS):
-        tips = turn_vectors(matrix_from_vector(angles[..., None] * axis), tip)
         depths = targets.depths(targets.placed(tips)[:, :, None], feet, ground, clip.up)[..., 0] - targets.sink
         feet = (depths > ROUNDING * clip.leg) & (angles < room)
         if not feet.any():
@@ -81,6 +81,7 @@ def raise_toes(clip: Clip, sole: Sole, targets: Targets, ground: Ground) -> Arra
         height = dot(tips, level)
         rises = angle_to_gain(height, dot(tips, aside), height + depths)
         angles = np.minimum(angles + np.where(feet, rises, 0.0), room)
+        tips = turn_vectors(matrix_from_vector(angles[..., None] * axis), tip)
     if not angles.any():
         return np.zeros(clip.ball.shape)
     angles = smooth_between(np.zeros(angles.shape), clip.fps, SLOW, angles, room)
