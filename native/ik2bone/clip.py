@@ -56,9 +56,8 @@ class Clip:
     `pose_starts` is no argument: planting sets it in clips whose held poses flow, to the first frame (F,) of each
     frame's pose; see held.py.
 
-    Arrays are copied. Joints, lengths and bends are computed once, when they are first read. Lists and float32 arrays
-    are accepted. Raises TypeError if an argument has the wrong kind, and ValueError if it has a wrong shape, no
-    inverse, or numbers that are not finite or out of range; both name it.
+    Arrays are copied. Lists and float32 arrays are accepted. Raises TypeError if an argument has the wrong kind, and
+    ValueError if it has a wrong shape, no inverse, or numbers that are not finite or out of range; both name it.
     """
 
     fps: float
@@ -104,9 +103,8 @@ class Clip:
         frames, legs = self.thigh.shape[:2]
         for name, matrix in (("shin", shin), ("foot", foot), ("toe", foot if toe is None else toe)):
             values[name] = checks.matrices(name, matrix, (frames, legs, 4, 4))
-        hip, knee, ankle = (values[name][..., :3, 3] for name in ("thigh", "shin", "foot"))
-        checks.apart("shin", knee, hip, "the thigh")
-        checks.apart("foot", ankle, knee, "the shin")
+        checks.apart("shin", self.knee, self.hip, "the thigh")
+        checks.apart("foot", self.ankle, self.knee, "the shin")
         for name, rows, otherwise in (("has_toe", has_toe, toe is not None), ("is_hand", is_hand, False)):
             values[name] = checks.mask(name, np.full(legs, otherwise) if rows is None else rows, (legs,))
         scales = (frames, legs, len(JOINTS), 3)
@@ -190,21 +188,20 @@ class Clip:
         """Number of legs."""
         return self.foot.shape[1]
 
-    # Joints are copies, as numpy takes up to twenty times as long for columns of matrices.
-    @cached_property
+    @property
     def hip(self) -> Array:
         """Root joints (F, L, 3)."""
-        return self.thigh[..., :3, 3].copy()
+        return self.thigh[..., :3, 3]
 
-    @cached_property
+    @property
     def knee(self) -> Array:
         """Mid joints (F, L, 3)."""
-        return self.shin[..., :3, 3].copy()
+        return self.shin[..., :3, 3]
 
-    @cached_property
+    @property
     def ankle(self) -> Array:
         """End joints (F, L, 3)."""
-        return self.foot[..., :3, 3].copy()
+        return self.foot[..., :3, 3]
 
     @cached_property
     def lengths(self) -> tuple[Array, Array]:
