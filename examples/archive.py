@@ -6,8 +6,8 @@ worker has one Blender and one thread. With `Client("scheduler:8786")` instead o
 machines plant the clips. Dask replaces a worker that dies, and another worker plants its clip again. Files that have a
 report are skipped, so that no clip is lost or planted twice.
 
-A system may log that workers end with a segmentation fault. Its cause is Blender (4.2.23, 4.5.15): a process that only
-imports `bpy` in any thread but the main one ends in the same way. Every report is written by then.
+A system may log that workers end with a segmentation fault. Its cause is Blender (4.2.23, 4.5.15, 5.2.3): a process
+that only imports `bpy` in any thread but the main one ends in the same way. Every report is written by then.
 """
 
 from __future__ import annotations
