@@ -40,7 +40,7 @@ find_nearest_bend(limb *t, bool careful)
 {
     double side[3], dest[3];
     double least = t->task.straight * (t->upper_length + t->lower_length);
-    bool good = d3_across(t->mid, t->new_line, dest);
+    bool good = d3_nearly_across(t->mid, t->new_line, dest);
     good &= d3_dot(t->mid, dest) > least; /* the part across */
     if (careful && !good) {
         d3_reject(t->mid, t->new_line, side);
@@ -74,7 +74,7 @@ turn_to_pole(limb *t, bool careful, bool partly)
     double part = partly ? t->pole_part : 1.0;
     d3_copy(t->new_bend, bend);
     bool none = d3_is_zero(t->pole) | (part == 0.0);
-    bool good = d3_across(t->pole, t->new_line, side);
+    bool good = d3_nearly_across(t->pole, t->new_line, side); /* place_joints does the rest */
     t->still = partly ? t->still : chosen(none, t->still, 0.0);
     if (careful && !none && !good) {
         d3_unit(t->pole, side);
@@ -126,8 +126,8 @@ place_joints(limb *t, bool careful)
     double along, height, distance = t->new_distance;
     const double *bend = t->new_bend, *line = t->new_line;
     bool good = limb_triangle(t, careful, distance, &along, &height);
-    double share = height * (1.5 - 0.5 * d3_dot(bend, bend));
-    double part = along - share * d3_dot(bend, line);
+    double lean = d3_dot(bend, line), square = d3_dot(bend, bend) - lean * lean;
+    double share = height * (1.5 - 0.5 * square), part = along - share * lean;
     bool still = t->still != 0.0, keeps = t->still != t->keeps_upper; /* never both */
     for (int i = 0; i < 3; i++) {
         t->new_mid[i] = chosen(keeps, t->mid[i], line[i] * part + bend[i] * share);

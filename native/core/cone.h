@@ -65,7 +65,8 @@ turn_into_cone(limb *t, bool careful)
     double along = t->new_along, height = t->new_height, upper = t->upper_length;
     bool good = find_cone(t, careful, &limit, &none);
     d3_cross(t->new_line, t->new_bend, across);
-    d3_cross(across, t->new_line, bend); /* exactly across the line */
+    d3_scale(across, 1.5 - 0.5 * d3_dot(across, across), across);
+    d3_cross(across, t->new_line, bend); /* unit, and across the line */
     double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
     double square = x * x + y * y, inverse = inverse_root(square), tilt = square * inverse;
     double straight = d3_dot(t->new_line, limit.axis), ahead = along * straight;

@@ -308,26 +308,26 @@ d3_measure(const double v[3], bool careful, double *length, double *inverse)
     return invert_length(*length, careful, inverse);
 }
 
-/* v times 1 / its length, for a length near 1. */
-IK2B_IN_LINE void
-d3_finish(const double v[3], double dest[3])
-{
-    d3_scale(v, 1.5 - 0.5 * d3_dot(v, v), dest);
-}
-
-/* The unit vector of v's component across the unit axis. Returns false if this component is such a
- * small share of v that the lane needs care. The component along the axis is removed twice: if v is
- * nearly along the axis, rounding leaves some of it after the first time. */
+/* The unit vector of v's component across the unit axis. If v is nearly along the axis, rounding
+ * leaves some of the component along it. Returns false if the component across it is such a small
+ * share of v that the lane needs care. */
 IK2B_IN_LINE bool
-d3_across(const double v[3], const double axis[3], double dest[3])
+d3_nearly_across(const double v[3], const double axis[3], double dest[3])
 {
-    double whole = d3_dot(v, v);
     d3_reject(v, axis, dest);
     double square = d3_dot(dest, dest);
     d3_scale(dest, 1.0 / sqrt(square), dest);
+    return is_ordinary(square) & (square > 1e-8 * d3_dot(v, v));
+}
+
+/* The same, with the component along the axis removed once more. */
+IK2B_IN_LINE bool
+d3_across(const double v[3], const double axis[3], double dest[3])
+{
+    bool good = d3_nearly_across(v, axis, dest);
     d3_reject(dest, axis, dest);
-    d3_finish(dest, dest);
-    return is_ordinary(square) & (square > 1e-8 * whole);
+    d3_scale(dest, 1.5 - 0.5 * d3_dot(dest, dest), dest);
+    return good;
 }
 
 IK2B_IN_LINE double

@@ -300,12 +300,14 @@ turn_mid(limb *t, bool careful, bool rolling)
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
-        bool none = d3_is_zero(hinge);
+        bool none =
+            fabs(hinge[0]) + fabs(hinge[1]) + fabs(hinge[2]) == 0.0; /* for SSE2, one test */
         double hinge_square = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
         bool sure = bend_about(t, hinge, new, product, bent, &bent_square);
         sure &= d3_dot(hinge, hinge) > 1e-6 * hinge_square;
-        good = (none & good) | (!none & sure);
+        good &= none;
+        good |= sure; /* which is false without a hinge */
         for (int i = 0; i < 4; i++) {
             q[i] = chosen(none, q[i], bent[i]);
         }
