@@ -17,8 +17,9 @@ carry_bend(limb *t, bool careful)
     double half[3], dest[3];
     d3_add(t->line, t->new_line, half);
     double square = d3_dot(half, half);
-    bool opposite = square <= t->task.parallel * t->task.parallel, good = square > 1e-4;
-    if (careful && opposite) {
+    bool good = square > 1e-4;
+    bool opposite = careful && square <= t->task.parallel * t->task.parallel;
+    if (opposite) {
         d3_copy(t->bend, half);
         square = 1.0;
     }
@@ -39,7 +40,7 @@ find_nearest_bend(limb *t, bool careful)
 {
     double side[3], dest[3];
     double least = t->task.straight * (t->upper_length + t->lower_length);
-    bool good = d3_across(t->mid, t->new_line, dest);
+    bool good = d3_nearly_across(t->mid, t->new_line, dest);
     good &= d3_dot(t->mid, dest) > least; /* the part across */
     if (careful && !good) {
         d3_reject(t->mid, t->new_line, side);
@@ -73,7 +74,7 @@ turn_to_pole(limb *t, bool careful, bool partly)
     double part = partly ? t->pole_part : 1.0;
     d3_copy(t->new_bend, bend);
     bool none = d3_is_zero(t->pole) | (part == 0.0);
-    bool good = d3_across(t->pole, t->new_line, side);
+    bool good = d3_nearly_across(t->pole, t->new_line, side); /* place_joints does the rest */
     t->still = partly ? t->still : chosen(none, t->still, 0.0);
     if (careful && !none && !good) {
         d3_unit(t->pole, side);
@@ -117,21 +118,21 @@ twist_bend(limb *t)
     return true;
 }
 
-/* Both joints of the new pose, seen from the root. */
+/* Both joints of the new pose, seen from the root. `part` and `share` remove what rounding has left
+ * of the bend along the line and of its difference from unit length. */
 IK2B_IN_LINE bool
 place_joints(limb *t, bool careful)
 {
-    double bend[3], along, height, distance = t->new_distance;
-    d3_copy(t->new_bend, bend);
-    d3_reject(bend, t->new_line, bend);
-    d3_finish(bend, bend);
+    double along, height, distance = t->new_distance;
+    const double *bend = t->new_bend, *line = t->new_line;
     bool good = limb_triangle(t, careful, distance, &along, &height);
+    double lean = d3_dot(bend, line), square = d3_dot(bend, bend) - lean * lean;
+    double share = height * (1.5 - 0.5 * square), part = along - share * lean;
     bool still = t->still != 0.0, keeps = t->still != t->keeps_upper; /* never both */
     for (int i = 0; i < 3; i++) {
-        t->new_mid[i] = chosen(keeps, t->mid[i], t->new_line[i] * along + bend[i] * height);
-        t->new_end[i] = chosen(still, t->end[i], t->new_line[i] * distance);
+        t->new_mid[i] = chosen(keeps, t->mid[i], line[i] * part + bend[i] * share);
+        t->new_end[i] = chosen(still, t->end[i], line[i] * distance);
     }
-    d3_copy(bend, t->circle_bend);
     t->new_along = along;
     t->new_height = height;
     t->singular = keeps ? t->singular : larger(t->singular, t->unsure);
@@ -146,7 +147,7 @@ find_normal(limb *t)
     bool keeps = t->still != t->keeps_upper; /* with |, gcc makes no vectors of SSE2 */
     for (int i = 0; i < 3; i++) {
         line[i] = chosen(keeps, t->line[i], t->new_line[i]);
-        bend[i] = chosen(keeps, t->bend[i], t->circle_bend[i]);
+        bend[i] = chosen(keeps, t->bend[i], t->new_bend[i]);
     }
     d3_cross(line, bend, line);
     d3_copy(line, t->normal);

@@ -38,7 +38,7 @@ find_cone(limb *t, bool careful, cone *self, bool *none)
     double sine = upper * t->sine[IK2B_CONE_OPENING];
     double opening[2] = {upper * t->cosine[IK2B_CONE_OPENING], sine * sine};
     d3_copy(t->cone_axis, self->axis);
-    bool good = d3_measure(self->axis, careful, &size, &inverse);
+    bool good = d3_measure(self->axis, careful, &size, &inverse) & (size < 0x1p62);
     *none = d3_is_zero(self->axis) | (t->cone_angle >= IK2B_PI);
     d3_scale(self->axis, inverse, self->axis);
     if (careful && !good && !*none) {
@@ -61,11 +61,13 @@ turn_into_cone(limb *t, bool careful)
 {
     cone limit;
     bool none;
-    double across[3], outside[2], inside[2], beyond[2], new[3], mid[3], normal[3];
+    double across[3], bend[3], outside[2], inside[2], beyond[2], new[3], mid[3], normal[3];
     double along = t->new_along, height = t->new_height, upper = t->upper_length;
     bool good = find_cone(t, careful, &limit, &none);
-    d3_cross(t->new_line, t->circle_bend, across);
-    double x = d3_dot(t->circle_bend, limit.axis), y = d3_dot(across, limit.axis);
+    d3_cross(t->new_line, t->new_bend, across);
+    d3_scale(across, 1.5 - 0.5 * d3_dot(across, across), across);
+    d3_cross(across, t->new_line, bend); /* unit, and across the line */
+    double x = d3_dot(bend, limit.axis), y = d3_dot(across, limit.axis);
     double square = x * x + y * y, inverse = inverse_root(square), tilt = square * inverse;
     double straight = d3_dot(t->new_line, limit.axis), ahead = along * straight;
     double turned = along * x - height * straight, swing = height * tilt;
@@ -84,8 +86,8 @@ turn_into_cone(limb *t, bool careful)
                  (outside[0] * fabs(outside[0]) > slack * slack * sines);
     bool apart = inside[0] < 0.0;
 
-    /* The angle by which circle_bend turns: the angle to the arc's centre, less half the arc on the
-     * side of circle_bend. `rest` is 1 less the cosine of half the arc, or of half the other arc if
+    /* The angle by which the bend turns: the angle to the arc's centre, less half the arc on the
+     * side of the bend. `rest` is 1 less the cosine of half the arc, or of half the other arc if
      * that is the shorter one. */
     double cosine = x * inverse, sine = y * inverse;
     double legal = inside[0] * beyond[1], illegal = beyond[0] * inside[1];
@@ -93,7 +95,7 @@ turn_into_cone(limb *t, bool careful)
     double rest = larger(smaller(legal, illegal), 0.0) / whole;
     double half_cosine = legal < illegal ? 1.0 - rest : rest - 1.0;
     double half_sine = copysign(1.0, y) * sqrt(rest * (2.0 - rest));
-    turn_bend(t->circle_bend, t->new_line, sine * half_cosine - cosine * half_sine,
+    turn_bend(bend, t->new_line, sine * half_cosine - cosine * half_sine,
               cosine * half_cosine + sine * half_sine, new);
     d3_scale(t->new_line, along, mid);
     d3_muladds(new, height, mid);
@@ -123,9 +125,9 @@ nearest_legal_bone(limb *t, bool careful, const cone *limit, double up[3])
         if (d3_norm(towards) <= t->task.parallel) { /* all sides miss alike: take the wished side */
             t->singular = 1.0;
             d3_scale(towards, t->new_along, towards);
-            d3_muladds(t->circle_bend, t->new_height, towards);
+            d3_muladds(t->new_bend, t->new_height, towards);
             if (d3_norm(towards) <= IK2B_CONE_ROUNDING * t->upper_length) {
-                d3_copy(t->circle_bend, towards); /* rounding left nothing of the mid joint */
+                d3_copy(t->new_bend, towards); /* rounding left nothing of the mid joint */
             }
             d3_reject(towards, limit->axis, towards);
             alike = true;

@@ -54,10 +54,14 @@ turn_outward(const limb *t, double matrix[4][4], double inward[3][3], double det
 IK2B_IN_LINE bool
 begin_end(limb *t, bool careful, double matrix[4][4])
 {
-    double m[3][3], goes_on;
-    bool good = check_matrix(t, careful, matrix);
+    double m[3][3], origin[3], goes_on, *last = matrix[3];
     get_linear(matrix, m);
-    good &= begin_polar(m, careful, t->task.polar_rest, &goes_on);
+    get_origin(matrix, origin);
+    double sum = (origin[0] + origin[1] + origin[2]) + (last[0] + last[1]) + (last[2] + last[3]);
+    bool good = begin_polar(m, careful, &t->task, &goes_on) & (sum - sum == 0.0);
+    if (careful && !good) {
+        check_matrix(t, careful, matrix);
+    }
     t->goes_on = in_pairs(chosen(good | careful, goes_on, 0.0));
     memcpy(t->own, m, sizeof m);
     return good;
@@ -115,7 +119,7 @@ turn_end_matrix(limb *t, bool careful)
     d33_multiply(turn, m, step);
     get_linear(t->root_matrix, turn);
     d33_multiply(turn, step, m);
-    bool good = begin_polar(m, careful, t->task.polar_rest, &goes_on) | (t->sheared == 0.0);
+    bool good = begin_polar(m, careful, &t->task, &goes_on) | (t->sheared == 0.0);
     t->goes_on = in_pairs(chosen((good | careful) & (t->sheared != 0.0), goes_on, 0.0));
     memcpy(t->before, t->own, sizeof t->before);
     memcpy(t->own, m, sizeof m);
@@ -257,7 +261,7 @@ turn_end(limb *t, bool careful, bool has_goal, bool partly)
     }
     d4_scale(q, q[3] < 0.0 ? -1.0 : 1.0);
     double stays = chosen(has_goal & (t->weight != 0.0), 0.0, t->kept);
-    give_turn(t, q, stays, t->end_turn);
+    give_turn(t, q, d4_square(q), stays, t->end_turn);
     return good;
 }
 
@@ -290,23 +294,19 @@ IK2B_STAGE(turn_end, IK2B_RESULTS, turn_end(t, careful, true, false), .all = GOA
 IK2B_STAGE(turn_end_partly, IK2B_RESULTS, turn_end(t, careful, true, true),
            .all = GOAL | IK2B_BIT(WEIGHT))
 
+IK2B_STAGE(finish_end, IK2B_RESULTS, finish_turn(t->end_turn), .all = IK2B_BIT(DOUBLE))
+
 static const ik2b_stage finish_goal_stage = {
     .settle = finish_polar_settle, .pass = finish_polar_pass, .all = GOAL};
 
 static const ik2b_stage *const end_stages[] = {
-    &begin_goal_stage,
-    &finish_goal_stage,
-    &keep_goal_stage,
-    &begin_own_stage,
-    &finish_polar_stage,
-    &carry_end_stage,
-    &turn_end_matrix_stage,
-    &finish_polar_stage,
-    &carry_sheared_end_stage,
-    &keep_end_stage,
-    &turn_end_stage,
-    &turn_end_partly_stage,
-    NULL,
+    &begin_goal_stage,        &finish_goal_stage,
+    &keep_goal_stage,         &begin_own_stage,
+    &finish_polar_stage,      &carry_end_stage,
+    &turn_end_matrix_stage,   &finish_polar_stage,
+    &carry_sheared_end_stage, &keep_end_stage,
+    &turn_end_stage,          &turn_end_partly_stage,
+    &finish_end_stage,        NULL,
 };
 static const ik2b_stage end_stage = {.stages = end_stages, .all = IK2B_BIT(END_MATRIX)};
 

@@ -55,6 +55,18 @@ see_limb(limb *t, bool careful, double excess, double upper[3], double lower[3],
     return good;
 }
 
+/* The lengths of line, bones and aim. Their roots do not wait for each other, and later stages have
+ * work while the processor computes them. */
+IK2B_IN_LINE bool
+find_lengths(limb *t, bool careful)
+{
+    t->distance = d3_length(t->end, careful);
+    t->upper_length = d3_length(t->mid, careful);
+    t->lower_length = d3_length(t->lower, careful);
+    t->aim_length = d3_length(t->aim, careful);
+    return true;
+}
+
 /* The limb as differences of its points, for ik2b_solve and ik2b_pole_of. */
 IK2B_IN_LINE bool
 see_points(limb *t, bool careful)
@@ -87,40 +99,42 @@ remove_scale(limb *t)
     return true;
 }
 
-/* The inverse of `m`. Returns false if the columns lie in one plane to within rounding, or if
- * numbers are so large or small that only d33_invert may invert the matrix. */
+/* The inverse of `m`. Returns false if the columns may lie in one plane to within rounding, or if
+ * numbers are so large or small that only d33_invert may invert the matrix. A sum of components is
+ * at least as long as their column. */
 IK2B_IN_LINE bool
 invert(const limb *t, double m[3][3], double dest[3][3], double *determinant)
 {
-    double cofactor[3][3], square = 1.0;
+    double cofactor[3][3], volume = 1.0;
     *determinant = d33_cofactor(m, cofactor);
     double inverse = 1.0 / *determinant;
     for (int j = 0; j < 3; j++) {
-        square *= m[0][j] * m[0][j] + m[1][j] * m[1][j] + m[2][j] * m[2][j];
+        volume *= fabs(m[0][j]) + fabs(m[1][j]) + fabs(m[2][j]);
     }
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             dest[i][j] = cofactor[j][i] * inverse;
         }
     }
-    return (*determinant * *determinant > t->task.parallel * t->task.parallel * square) &
-           (square > 0x1p-900) & (square < 0x1p900);
+    return (fabs(*determinant) > t->task.parallel * volume + 0x1p-450) & (volume < 0x1p450);
 }
 
 /* `inward`, the inverse of a matrix's linear part. Returns false if the lane needs care; with care,
- * marks the row as invalid if there is no inverse, or if the matrix is not finite. */
+ * marks the row as invalid if there is no inverse, or if linear part or last row are not finite. */
 IK2B_IN_LINE bool
 invert_joint(limb *t, bool careful, double matrix[4][4], double inward[3][3], double *determinant)
 {
-    double frame[3][3], origin[3];
+    double frame[3][3], *last = matrix[3];
     get_linear(matrix, frame);
-    get_origin(matrix, origin);
-    double excess = d3_excess(origin) + d3_excess(matrix[3]) + (matrix[3][3] - matrix[3][3]);
-    bool good = invert(t, frame, inward, determinant);
-    if (careful && (excess != 0.0 || (!good && !d33_invert(frame, t->task.parallel, inward)))) {
-        t->invalid = 1.0;
+    double sum = (last[0] + last[1]) + (last[2] + last[3]);
+    bool good = invert(t, frame, inward, determinant) & (sum - sum == 0.0);
+    if (careful && !good) {
+        double excess = d3_excess(last) + (last[3] - last[3]);
+        if (excess != 0.0 || !d33_invert(frame, t->task.parallel, inward)) {
+            t->invalid = 1.0;
+        }
     }
-    return good & (excess == 0.0);
+    return good;
 }
 
 IK2B_IN_LINE bool
@@ -252,12 +266,18 @@ see_direction(limb *t, bool careful, const double given[3], double dest[3])
     return good;
 }
 
-/* Checks a matrix as invert_joint does. */
+/* Checks a matrix as invert_joint does, and its translation. */
 IK2B_IN_LINE bool
 check_matrix(limb *t, bool careful, double matrix[4][4])
 {
-    double inverse[3][3], determinant;
-    return invert_joint(t, careful, matrix, inverse, &determinant);
+    double inverse[3][3], origin[3], determinant;
+    bool good = invert_joint(t, careful, matrix, inverse, &determinant);
+    get_origin(matrix, origin);
+    bool finite = d3_excess(origin) == 0.0;
+    if (careful && !finite) {
+        t->invalid = 1.0;
+    }
+    return good & finite;
 }
 
 /* Sets the status, and the miss of the end's position. */

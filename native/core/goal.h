@@ -120,9 +120,8 @@ is_turned(limb *t)
 IK2B_IN_LINE bool
 find_goal(limb *t, bool careful, bool options)
 {
-    double line[3], distance, inverse;
-    d3_copy(t->aim, line);
-    bool good = d3_measure(line, careful, &distance, &inverse);
+    double line[3], inverse, distance = t->aim_length;
+    bool good = invert_length(distance, careful, &inverse);
     double soft = options ? softened(distance, t->greatest, t->soften) : distance;
     bool stays = t->on_end != 0.0;
     if (options) {
@@ -133,7 +132,7 @@ find_goal(limb *t, bool careful, bool options)
     t->new_distance = clamped(soft, t->least, t->greatest);
     judge_distance(t, distance, soft);
     t->keeps_upper = 0.0;
-    d3_scale(line, inverse, line);
+    d3_scale(t->aim, inverse, line);
     if (careful && distance == 0.0 && (t->still == 0.0 || (!options && is_turned(t)))) {
         keep_upper(t, line);
     }

@@ -77,43 +77,36 @@ measure_without_bend(limb *t)
 /* cross(mid, lower), which equals cross(mid, end), from the shorter of `lower` and `end`: when the
  * limb is nearly folded, the longer of the two would leave nothing but rounding. */
 IK2B_IN_LINE void
-limb_normal(const double mid[3], const double lower[3], const double end[3], double dest[3])
+limb_normal(const limb *t, double dest[3])
 {
     double other[3];
-    bool folded = d3_dot(end, end) < d3_dot(lower, lower);
+    bool folded = t->distance < t->lower_length;
     for (int i = 0; i < 3; i++) {
-        other[i] = folded ? end[i] : lower[i];
+        other[i] = folded ? t->end[i] : t->lower[i];
     }
-    d3_cross(mid, other, dest);
+    d3_cross(t->mid, other, dest);
 }
 
-/* Measures the lengths of the bones; `line`, the unit direction from root to end; `bend`, the unit
- * direction from that line to the mid joint, so that cross(line, bend) is the hinge; and `along`
- * and `height`, the coordinates of the mid joint along line and bend. The four roots do not wait
- * for each other. */
+/* Sets `line`, the unit direction from root to end; `bend`, the unit direction from that line to
+ * the mid joint, so that cross(line, bend) is the hinge; and `along` and `height`, the coordinates
+ * of the mid joint along line and bend. */
 IK2B_IN_LINE bool
 measure(limb *t, bool careful)
 {
-    double line[3], normal[3], bend[3];
-    double upper_length, lower_length, distance, size, inverse, part, rest;
-    bool good = d3_measure(t->mid, careful, &upper_length, &rest);
-    good &= d3_measure(t->lower, careful, &lower_length, &rest);
-    good &= d3_measure(t->end, careful, &distance, &inverse);
-    limb_normal(t->mid, t->lower, t->end, normal);
+    double line[3], normal[3], bend[3], inverse, size, part;
+    bool good = invert_length(t->distance, careful, &inverse);
+    limb_normal(t, normal);
     good &= d3_measure(normal, careful, &size, &part);
     double height = size * inverse;
     d3_scale(t->end, inverse, line);
     t->along = d3_dot(t->mid, line);
     d3_cross(line, normal, bend);
     d3_scale(bend, part, bend);
-    t->upper_length = upper_length;
-    t->lower_length = lower_length;
-    t->distance = distance;
     t->height = height;
     t->doubtful = 0.0;
     d3_copy(line, t->line);
     d3_copy(bend, t->bend);
-    bool bent = height > t->task.straight * (upper_length + lower_length);
+    bool bent = height > t->task.straight * (t->upper_length + t->lower_length);
     if (careful && !bent) {
         measure_without_bend(t);
     }
@@ -130,14 +123,13 @@ limb_triangle(limb *t, bool careful, double distance, double *along, double *hei
 {
     double upper = t->upper_length, total = upper + t->lower_length;
     double difference = upper - t->lower_length, inverse = 1.0 / distance;
-    double outer = larger(total - distance, 0.0) * (total + distance);
-    double inner = (larger(distance - difference, 0.0) * inverse) *
-                   (larger(distance + difference, 0.0) * inverse);
+    double outer = (total - distance) * (total + distance);
+    double inner = ((distance - difference) * inverse) * ((distance + difference) * inverse);
     double new_along = 0.5 * (distance + difference * (total * inverse));
-    double new_height = 0.5 * sqrt(outer * inner);
+    double new_height = 0.5 * sqrt(larger(outer * inner, 0.0)); /* rounding may make one negative */
     bool present = distance == t->distance;
-    *along = present ? t->along : larger(smaller(new_along, upper), -upper);
-    *height = present ? t->height : new_height;
+    *along = chosen(present, t->along, clamped(new_along, -upper, upper));
+    *height = chosen(present, t->height, new_height);
     if (careful && distance == 0.0) {
         *along = 0.0;
         *height = upper;

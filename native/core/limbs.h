@@ -57,7 +57,7 @@ typedef struct {
     MATRIX(inward, 3) /* from outer space to the frames of root and mid joint */                   \
     MATRIX(mid_inward, 3) NUMBERS(mid, 3)                                                          \
     NUMBERS(lower, 3) /* the bone from mid to end */                                               \
-    NUMBERS(end, 3) NUMBERS(aim, 3)                                                                \
+    NUMBERS(end, 3) NUMBERS(aim, 3) NUMBER(aim_length)                                             \
     NUMBERS(lower_mid, 3) /* in the mid joint's frame */                                           \
     NUMBER(scale) NUMBER(upper_length) NUMBER(lower_length) NUMBER(distance) NUMBERS(line, 3)      \
     NUMBERS(bend, 3) NUMBER(along) NUMBER(height)                                                  \
@@ -67,7 +67,7 @@ typedef struct {
 
 #define IK2B_SOLUTION(NUMBER, NUMBERS, MATRIX)                                                     \
     NUMBER(least) NUMBER(greatest) NUMBERS(new_line, 3) NUMBER(new_distance)                       \
-    NUMBERS(new_bend, 3) NUMBERS(circle_bend, 3) NUMBER(new_along) NUMBER(new_height)              \
+    NUMBERS(new_bend, 3) NUMBER(new_along) NUMBER(new_height)                                      \
     NUMBERS(new_mid, 3) NUMBERS(new_end, 3)                                                        \
     NUMBERS(normal, 3) /* the unit hinge of the new pose */                                        \
     NUMBER(still) /* nothing moves: the present pose is the answer */                              \
@@ -196,8 +196,8 @@ get_origin(double matrix[4][4], double dest[3])
 }
 
 /* The bit of an option in `given` and `varying`. The words `bend` and `roll` have a bit, too, which
- * is set if they are not at their defaults. */
-enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING };
+ * is set if they are not at their defaults, and so has double precision of the results. */
+enum { IK2B_NEAREST_BEND = IK2B_OPTIONS, IK2B_ROLLING, IK2B_DOUBLE };
 #define IK2B_BIT(option) ((uint64_t)1 << IK2B_##option)
 
 IK2B_IN_LINE bool
@@ -249,18 +249,28 @@ clear_turn(bool cleared, double turn[4])
     }
 }
 
-/* `dest`, the correction w, x, y, z of a quaternion x, y, z, w of any length; the identity if the
- * flag `stays` is set. It is rounded to the digits of the results (Veltkamp 1968), so that all that
- * is computed from it agrees with the correction that is returned. */
+/* `dest`, the correction w, x, y, z of a quaternion x, y, z, w, of which `square` is the square of
+ * the length; the identity if the flag `stays` is set. It is rounded to the digits of the results
+ * (Veltkamp 1968), so that all that is computed from it agrees with the correction that is
+ * returned. */
 IK2B_IN_LINE void
-give_turn(const limb *t, double q[4], double stays, double dest[4])
+give_turn(const limb *t, const double q[4], double square, double stays, double dest[4])
 {
-    d4_unit(q);
+    double inverse = 1.0 / sqrt(square);
     for (int i = 0; i < 4; i++) {
-        double far = t->task.split * q[i];
-        dest[(i + 1) % 4] = far - (far - q[i]);
+        double own = q[i] * inverse, far = t->task.split * own;
+        dest[(i + 1) % 4] = far - (far - own);
     }
-    clear_turn(in_pairs(stays) != 0.0, dest);
+    clear_turn(stays != 0.0, dest);
+}
+
+/* Removes what rounding has left of the difference of a correction from unit length, which would
+ * appear in full at a limb's end. For results in single precision their own rounding is greater. */
+IK2B_IN_LINE bool
+finish_turn(double turn[4])
+{
+    d4_scale(turn, 1.5 - 0.5 * d4_square(turn));
+    return true;
 }
 
 /* 1 / sqrt(square), 0 for zero. */
@@ -270,45 +280,54 @@ inverse_root(double square)
     return chosen(square > 0.0, 1.0 / sqrt(square), 0.0);
 }
 
-/* The length of v and its inverse. Both are 0 if v is zero, or so short that the inverse would
- * overflow. Returns false if the lane needs care. */
+/* The length of v; 0 if it is so short that its inverse would overflow. Without care, v must not be
+ * so long that its square overflows. */
+IK2B_IN_LINE double
+d3_length(const double v[3], bool careful)
+{
+    double square = d3_dot(v, v);
+    if (careful && !is_ordinary(square)) {
+        double length = d3_long_norm(v);
+        return length < DBL_MIN ? 0.0 : length;
+    }
+    return sqrt(square);
+}
+
+/* The inverse of a length, 0 for zero. Returns false if the lane needs care. */
+IK2B_IN_LINE bool
+invert_length(double length, bool careful, double *inverse)
+{
+    *inverse = careful && length == 0.0 ? 0.0 : 1.0 / length;
+    return length >= 0x1p-62; /* the root of IK2B_LEAST_SQUARE */
+}
+
 IK2B_IN_LINE bool
 d3_measure(const double v[3], bool careful, double *length, double *inverse)
 {
-    double square = d3_dot(v, v);
-    *length = sqrt(square);
-    *inverse = 1.0 / *length;
-    if (careful && !is_ordinary(square)) {
-        double unit[3];
-        *length = d3_is_zero(v) ? 0.0 : d3_unit(v, unit);
-        *length = *length < DBL_MIN ? 0.0 : *length;
-        *inverse = *length > 0.0 ? 1.0 / *length : 0.0;
-    }
-    return is_ordinary(square);
+    *length = d3_length(v, careful);
+    return invert_length(*length, careful, inverse);
 }
 
-/* v times 1 / its length, for a length near 1. */
-IK2B_IN_LINE void
-d3_finish(const double v[3], double dest[3])
-{
-    d3_scale(v, 1.5 - 0.5 * d3_dot(v, v), dest);
-}
-
-/* The unit vector of v's component across the unit axis. Returns false if this component is such a
- * small share of v that the lane needs care. The component along the axis is removed twice: if v is
- * nearly along the axis, rounding leaves some of it after the first time. */
+/* The unit vector of v's component across the unit axis. If v is nearly along the axis, rounding
+ * leaves some of the component along it. Returns false if the component across it is such a small
+ * share of v that the lane needs care. */
 IK2B_IN_LINE bool
-d3_across(const double v[3], const double axis[3], double dest[3])
+d3_nearly_across(const double v[3], const double axis[3], double dest[3])
 {
-    double whole = d3_dot(v, v);
     d3_reject(v, axis, dest);
     double square = d3_dot(dest, dest);
     d3_scale(dest, 1.0 / sqrt(square), dest);
+    return is_ordinary(square) & (square > 1e-8 * d3_dot(v, v));
+}
+
+/* The same, with the component along the axis removed once more. */
+IK2B_IN_LINE bool
+d3_across(const double v[3], const double axis[3], double dest[3])
+{
+    bool good = d3_nearly_across(v, axis, dest);
     d3_reject(dest, axis, dest);
-    d3_finish(dest, dest);
-    bool good = is_ordinary(whole);
-    good &= is_ordinary(square);
-    return good & (square > 1e-8 * whole);
+    d3_scale(dest, 1.5 - 0.5 * d3_dot(dest, dest), dest);
+    return good;
 }
 
 IK2B_IN_LINE double

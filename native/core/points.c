@@ -37,6 +37,7 @@ IK2B_IN_LINE bool
 measure_points(limb *t, bool careful)
 {
     bool good = see_points(t, careful);
+    find_lengths(t, careful);
     return good & measure(t, careful);
 }
 

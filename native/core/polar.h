@@ -16,9 +16,10 @@
  * 1986). `m` may have any size; a mirrored one counts as its negative. *goes_on is set to 0 if this
  * step is enough. To decide, the determinant is compared with that of a rotation of the same size:
  * it is smaller by a share of the order of the squared differences of the singular values, and one
- * step leaves an error of that order. `enough` is the greatest share that is accepted. */
+ * step leaves an error of that order. Returns false if `m` is so large, small or flat that the lane
+ * needs care. */
 IK2B_IN_LINE bool
-begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
+begin_polar(double m[3][3], bool careful, const ik2b_task *task, double *goes_on)
 {
     double cofactor[3][3];
     double determinant = d33_cofactor(m, cofactor), square = d33_square(m);
@@ -33,7 +34,8 @@ begin_polar(double m[3][3], bool careful, double enough, double *goes_on)
     }
     double third = square * (1.0 / 3.0), size = sqrt(third), volume = fabs(determinant);
     double part = 0.5 / (size * volume), own = part * determinant, turned = part * third;
-    *goes_on = as_number(volume < (1.0 - enough) * (size * third));
+    *goes_on = as_number(volume < (1.0 - task->polar_rest) * (size * third));
+    good &= volume > task->parallel * (size * third);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             m[i][j] = own * m[i][j] + turned * cofactor[i][j];

@@ -65,7 +65,7 @@ static void
 list_stages(work *w)
 {
     w->count = 0;
-    if (w->solver->plain && !w->row.task.given) {
+    if (w->solver->plain && !(w->row.task.given & ~IK2B_BIT(DOUBLE))) {
         w->stages[w->count++] = w->solver->plain;
         return;
     }
@@ -235,6 +235,7 @@ ik2b_run_solver(const ik2b_solver *solver, const ik2b_extent *extent, ik2b_array
                        extent);
     w.row.task.given |= call->bend == IK2B_NEAREST ? IK2B_BIT(NEAREST_BEND) : 0;
     w.row.task.given |= call->roll == IK2B_ROLL_HINGE ? IK2B_BIT(ROLLING) : 0;
+    w.row.task.given |= call->kind == IK2B_F64 ? IK2B_BIT(DOUBLE) : 0;
     list_stages(&w);
     list_moves(&w);
     if (extent->count == 0) {

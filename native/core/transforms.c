@@ -9,6 +9,8 @@
 IK2B_STAGE(invert_root, IK2B_SEEN, invert_root(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(invert_mid, IK2B_SEEN, invert_mid(t, careful), IK2B_ALWAYS)
 IK2B_STAGE(see_bones, IK2B_SEEN, see_bones(t, careful), IK2B_ALWAYS)
+IK2B_STAGE(see_measured_bones, IK2B_SEEN, see_bones(t, careful) & find_lengths(t, careful),
+           IK2B_ALWAYS)
 IK2B_STAGE(see_hinge, IK2B_DIRECTIONS, see_hinge(t, careful), .all = IK2B_BIT(HINGE))
 IK2B_STAGE(see_pole, IK2B_DIRECTIONS, see_direction(t, careful, t->given_pole, t->pole),
            .all = IK2B_BIT(POLE))
@@ -33,7 +35,7 @@ ik2b_solve_pose(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *ca
 {
     static const ik2b_stage *const stages[] = {
         &invert_root_stage,
-        &see_bones_stage,
+        &see_measured_bones_stage,
         &invert_mid_stage,
         &see_hinge_stage,
         &see_pole_stage,
@@ -150,7 +152,7 @@ void
 ik2b_hinge_of(const ik2b_extent *extent, ik2b_array *args, const ik2b_call *call)
 {
     static const ik2b_stage *const stages[] = {
-        &aim_at_end_stage, &enter_mid_stage,  &see_bones_stage,
+        &aim_at_end_stage, &enter_mid_stage,  &see_measured_bones_stage,
         &measure_stage,    &read_hinge_stage, NULL,
     };
     IK2B_RUN(HINGE_OF, stages, NULL);

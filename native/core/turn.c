@@ -18,9 +18,10 @@ d4_rotate(const double q[4], const double v[3], double dest[3])
     }
 }
 
-/* The shortest turn of vector a onto b; `product` is that of their lengths. Returns false if they
- * are nearly opposite. At an obtuse angle the axis is the cross product of a and the sum of both,
- * which has more exact digits, but only if the lengths are `alike`: else the sum has fewer. */
+/* The shortest turn of vector a onto b; `product` is that of their lengths. The square of
+ * the length of q is 2 * product * q[3]. Returns false if they are nearly opposite. At an obtuse
+ * angle the axis is the cross product of a and the sum of both, which has more exact digits, but
+ * only if the lengths are `alike`: else the sum has fewer. */
 IK2B_IN_LINE bool
 shortest_turn(const double a[3], const double b[3], double product, bool alike, double opposite,
               double q[4])
@@ -36,16 +37,19 @@ shortest_turn(const double a[3], const double b[3], double product, bool alike, 
 
 /* The turn about an axis of any length, of which `square` is the square. `sine` is that of the
  * angle times the length, `cosine` that of the angle times the square; both may have another common
- * factor. Returns the length of the vector (sine * length, cosine). Small and large angles are
- * halved in different ways, so that both keep their digits. */
+ * factor. Returns the length of the vector (sine * length, cosine), and the square of the length of
+ * q in *q_square. Small and large angles are halved in different ways, so that both keep their
+ * digits. */
 IK2B_IN_LINE double
-turn_about(const double axis[3], double square, double sine, double cosine, double q[4])
+turn_about(const double axis[3], double square, double sine, double cosine, double q[4],
+           double *q_square)
 {
     double size = sqrt(square * (sine * sine) + cosine * cosine);
     bool obtuse = cosine < 0.0;
     double other = sine < 0.0 ? cosine - size : size - cosine;
     d3_scale(axis, obtuse ? other : sine, q);
     q[3] = obtuse ? square * fabs(sine) : size + cosine;
+    *q_square = 2.0 * size * (size + fabs(cosine)) * (obtuse ? square : 1.0);
     return size;
 }
 
@@ -106,7 +110,7 @@ half_turn_axis(const limb *t, const double bone[3], const double hinge[3], const
 static inline void
 turn_root_in_any_case(limb *t, double rolling, double q[4])
 {
-    double hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4];
+    double hinge[3], normal[3], up[3], new_up[3], axis[3], roll[4], roll_square;
     d3_copy(t->hinge, hinge);
     d3_copy(t->normal, normal);
     d3_unit(t->mid, up);
@@ -125,7 +129,7 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
         else {
             opposite = false;
         }
-        turn_about(new_up, 1.0, sine, cosine, roll);
+        turn_about(new_up, 1.0, sine, cosine, roll, &roll_square);
         d4_mul(roll, q, q);
     }
     if (opposite && t->kept == 0.0) {
@@ -139,7 +143,7 @@ turn_root_in_any_case(limb *t, double rolling, double q[4])
 IK2B_IN_LINE bool
 turn_root(limb *t, bool careful, bool rolling, bool partly)
 {
-    double new_up[3], hinge[3], normal[3], across[3], roll[4], q[4];
+    double new_up[3], hinge[3], normal[3], across[3], both[3], roll[4], q[4], roll_square;
     d3_copy(t->new_mid, new_up);
     double square = d3_dot(t->mid, t->mid), new_square = d3_dot(new_up, new_up);
     bool same =
@@ -147,13 +151,19 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
     bool good = shortest_turn(t->mid, new_up, square, true, t->task.opposite, q);
     good &= is_between(square, 0x1p-50);
     good &= same;
+    double q_square = 2.0 * square * q[3];
     if (rolling) {
         d3_copy(t->hinge, hinge);
         d3_copy(t->normal, normal);
         bool none = d3_is_zero(hinge);
         none |= d3_is_zero(normal);
-        double hinge_square = d3_dot(hinge, hinge), longest = new_square * d4_square(q);
-        d4_rotate(q, hinge, hinge);
+        double hinge_square = d3_dot(hinge, hinge), longest = new_square * q[3];
+        /* q turns the hinge as a reflection in the plane between the bones does, but for the
+         * component along the new bone */
+        d3_add(t->mid, new_up, both);
+        double reflected = d3_dot(both, hinge);
+        d3_scale(hinge, q[3], hinge);
+        d3_muladds(both, -reflected, hinge);
         d3_cross(hinge, normal, across);
         double sine = d3_dot(across, new_up);
         double cosine =
@@ -172,13 +182,15 @@ turn_root(limb *t, bool careful, bool rolling, bool partly)
             sine = part >= 1.0 ? sine : part_sine * length;
             cosine = part >= 1.0 ? cosine : part_cosine * new_square;
         }
-        turn_about(new_up, new_square, sine, cosine, roll);
+        turn_about(new_up, new_square, sine, cosine, roll, &roll_square);
         d4_mul(roll, q, q);
+        q_square *= roll_square;
     }
     if (careful && !good) {
         turn_root_in_any_case(t, rolling ? t->weight : 0.0, q);
+        q_square = d4_square(q);
     }
-    give_turn(t, q, t->kept, t->root_turn);
+    give_turn(t, q, q_square, in_pairs(t->kept), t->root_turn);
     return good;
 }
 
@@ -212,7 +224,7 @@ static inline void
 turn_mid_in_any_case(limb *t, bool rolling, double q[4])
 {
     double old[3], new[3], upper[3], hinge[3], turned[3], a[3], b[3];
-    double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4];
+    double bend[4] = {0.0, 0.0, 0.0, 1.0}, rest[4], bend_square;
     d3_copy(t->lower_mid, old);
     upper_in_mid(t, upper);
     lower_before_turn(t, new);
@@ -230,7 +242,7 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
             d3_unit(a, a);
             d3_unit(b, b);
             d3_cross(a, b, turned);
-            turn_about(hinge, 1.0, d3_dot(turned, hinge), d3_dot(a, b), bend);
+            turn_about(hinge, 1.0, d3_dot(turned, hinge), d3_dot(a, b), bend, &bend_square);
             d4_unit(bend);
             d4_rotate(bend, old, turned);
         }
@@ -244,47 +256,70 @@ turn_mid_in_any_case(limb *t, bool rolling, double q[4])
     d4_mul(rest, bend, q);
 }
 
+/* The turn of the lower bone onto `new` that turns it about `hinge` as far as that goes, and by the
+ * shortest arc for the rest; `product` is that of the bones' lengths. The axis of the rest is
+ * perpendicular to the hinge. Sets the square of the length of q. Returns false if the lane needs
+ * care. */
+IK2B_IN_LINE bool
+bend_about(const limb *t, const double hinge[3], const double new[3], double product, double q[4],
+           double *q_square)
+{
+    const double *old = t->lower_mid;
+    double axis[3], across[3], bend[4];
+    double square = d3_dot(hinge, hinge), along = d3_dot(old, hinge),
+           new_along = d3_dot(new, hinge);
+    d3_cross(hinge, new, axis);
+    double both = along * new_along, area = d3_dot(axis, axis);
+    double size = turn_about(hinge, square, -d3_dot(old, axis), d3_dot(old, new) * square - both,
+                             bend, q_square);
+    double cosine = both + size; /* of the rest, times square * product */
+    double rest = area * (square * product + cosine), sine = area * along - size * new_along;
+    d3_scale(axis, sine, axis);
+    d3_cross(axis, bend, across);
+    for (int i = 0; i < 3; i++) {
+        q[i] = rest * bend[i] + bend[3] * axis[i] + across[i];
+    }
+    q[3] = rest * bend[3];
+    *q_square *= 2.0 * (square * product) * (area * rest);
+    bool sure = is_between(square, 0x1p-60) & (size > 1e-6 * (square * product));
+    return sure & (cosine > t->task.opposite * (square * product));
+}
+
 /* The mid joint's turn, in its frame, which brings the lower bone to its new place. If `rolling`,
  * it turns about the hinge as far as that goes, and by the shortest arc for the rest. */
 IK2B_IN_LINE bool
 turn_mid(limb *t, bool careful, bool rolling)
 {
-    double new[3], upper[3], hinge[3], across[3], bend[4], bent[3], q[4], turn[4];
+    double new[3], upper[3], hinge[3], q[4], bent[4], bent_square;
     lower_before_turn(t, new);
     double old_square = d3_dot(t->lower_mid, t->lower_mid), new_square = d3_dot(new, new);
     double product = sqrt(old_square * new_square);
     bool alike = (old_square < 4.0 * new_square) & (new_square < 4.0 * old_square);
-    bool good = is_between(old_square, 0x1p-50);
-    good &= is_between(new_square, 0x1p-50);
+    bool good = shortest_turn(t->lower_mid, new, product, alike, t->task.opposite, q);
+    double q_square = 2.0 * product * q[3];
     if (rolling) {
         upper_in_mid(t, upper);
         d3_copy(t->hinge_mid, hinge);
-        bool none = d3_is_zero(hinge);
-        double whole = d3_dot(hinge, hinge);
+        bool none =
+            fabs(hinge[0]) + fabs(hinge[1]) + fabs(hinge[2]) == 0.0; /* for SSE2, one test */
+        double hinge_square = d3_dot(hinge, hinge);
         d3_muladds(upper, -d3_dot(hinge, upper) / d3_dot(upper, upper), hinge);
-        double square = d3_dot(hinge, hinge);
-        d3_cross(t->lower_mid, new, across);
-        double sine = d3_dot(across, hinge);
-        double cosine =
-            d3_dot(t->lower_mid, new) * square - d3_dot(t->lower_mid, hinge) * d3_dot(new, hinge);
-        cosine += none ? 1.0 : 0.0; /* 0 so far: no turn */
-        double size = turn_about(hinge, square, sine, cosine, bend);
-        d4_rotate(bend, t->lower_mid, bent);
-        d3_scale(bent, 1.0 / d4_square(bend), bent);
-        bool sure = is_ordinary(square);
-        sure &= is_ordinary(whole);
-        sure &= (square > 1e-6 * whole) & (size > 1e-6 * (square * product));
-        good &= none | sure;
-        good &= shortest_turn(bent, new, product, alike, t->task.opposite, turn);
-        d4_mul(turn, bend, q);
+        bool sure = bend_about(t, hinge, new, product, bent, &bent_square);
+        sure &= d3_dot(hinge, hinge) > 1e-6 * hinge_square;
+        good &= none;
+        good |= sure; /* which is false without a hinge */
+        for (int i = 0; i < 4; i++) {
+            q[i] = chosen(none, q[i], bent[i]);
+        }
+        q_square = chosen(none, q_square, bent_square);
     }
-    else {
-        good &= shortest_turn(t->lower_mid, new, product, alike, t->task.opposite, q);
-    }
+    good &= is_between(old_square, 0x1p-50);
+    good &= is_between(new_square, 0x1p-50);
     if (careful && !good) {
         turn_mid_in_any_case(t, rolling, q);
+        q_square = d4_square(q);
     }
-    give_turn(t, q, t->kept, t->mid_turn);
+    give_turn(t, q, q_square, in_pairs(t->kept), t->mid_turn);
     return good;
 }
 
@@ -295,10 +330,12 @@ IK2B_STAGE(roll_root, IK2B_RESULTS, turn_root(t, careful, true, false), .all = I
 IK2B_STAGE(roll_root_partly, IK2B_RESULTS, turn_root(t, careful, true, true),
            .all = IK2B_BIT(ROLLING) | IK2B_BIT(WEIGHT))
 IK2B_STAGE(bend_mid, IK2B_RESULTS, turn_mid(t, careful, true), .all = IK2B_BIT(ROLLING))
+IK2B_STAGE(finish_root, IK2B_RESULTS, finish_turn(t->root_turn), .all = IK2B_BIT(DOUBLE))
+IK2B_STAGE(finish_mid, IK2B_RESULTS, finish_turn(t->mid_turn), .all = IK2B_BIT(DOUBLE))
 
 static const ik2b_stage *const stages[] = {
-    &turn_root_stage,        &turn_mid_stage, &roll_root_stage,
-    &roll_root_partly_stage, &bend_mid_stage, NULL,
+    &turn_root_stage, &roll_root_stage, &roll_root_partly_stage, &finish_root_stage,
+    &turn_mid_stage,  &bend_mid_stage,  &finish_mid_stage,       NULL,
 };
 
 const ik2b_stage ik2b_turn = {.stages = stages};

@@ -284,13 +284,11 @@ d4_scale(double q[4], double s)
     }
 }
 
-/* Scales q to unit length. The second step removes the rounding of the first, which would appear in
- * full at a limb's end. */
+/* Scales q to unit length. */
 IK2B_IN_LINE void
 d4_unit(double q[4])
 {
     d4_scale(q, 1.0 / sqrt(d4_square(q)));
-    d4_scale(q, 1.5 - 0.5 * d4_square(q));
 }
 
 /* 2 / the square of the length, for a length that is 1 but for rounding. */

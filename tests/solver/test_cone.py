@@ -40,6 +40,16 @@ def test_the_upper_bone_stays_inside_and_bones_are_rigid():
     np.testing.assert_allclose(limbs.length(s.end - s.mid), limbs.length(end - mid), rtol=0, atol=1e-15)
 
 
+def test_bones_of_nearly_straight_limbs_are_rigid():
+    """Their bends come from little more than rounding, so they are not quite unit."""
+    (root, _, end, target), axis, size, _ = cases(2)
+    rng = np.random.default_rng(2)
+    mid = end / 2 + 10.0 ** rng.uniform(-12, -8, (ROWS, 1)) * limbs.directions(rng, ROWS)
+    s = ik2bone.solve(root, mid, end, target, cone_axis=axis, cone_angle=size)
+    assert np.any(s.mid != ik2bone.solve(root, mid, end, target).mid)
+    np.testing.assert_allclose(limbs.length(s.mid), limbs.length(mid), rtol=0, atol=1e-15)
+
+
 def test_where_circle_and_cone_meet_the_target_is_reached_by_the_nearest_legal_mid_joint():
     points, axis, size, widened = cases(2)
     s = ik2bone.solve(*points, cone_axis=axis, cone_angle=size)
