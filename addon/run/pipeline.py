@@ -18,11 +18,11 @@ from ik2bone.arrays import Array
 from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.surfaces import Surfaces
-from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
 from ik2bone.sole.measure import Sole
+from ik2bone.targets.touch import measure_limbs
 
 from .. import properties
 from ..bounded import Bounded

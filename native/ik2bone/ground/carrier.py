@@ -15,10 +15,9 @@ from ..checks import ROUNDING
 from ..clip import JOINTS, Clip
 from ..contacts.stance import STEP
 from ..curves import hann_average, odd_window, velocity
-from ..hands.nearest import WITHIN
 from ..notes import Note
 from ..rotations import inverse_of, length_of, move_points, nearest_rotations, turn_vectors, unit
-from .query import Ground, MovingGround, Support, ask, may_move, support_of
+from .query import WITHIN, Ground, MovingGround, Support, ask, may_move, support_of
 
 # A clip was made on a support if its feet are slower relative to the support than in the world, by this share of the
 # sum of both speeds, on the mean. Of 360 runs of real clips made on platforms that go by 0.02 to 3 leg lengths a
