@@ -36,12 +36,12 @@ from ..keys.channels import Channel
 from ..pose.clip import rest_clip
 from ..pose.sample import FRAMES, Sample, proven
 from ..pose.skins import find_skins
+from ..progress import Progress, Stages, aside, part_of
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.armatures import active_object
 from ..rig.body import find_body
 from ..rig.checks import Moving, check_chain
 from ..rig.controls_aim import RIGHT
-from ..stages import Progress, Stages, aside, part_of
 from . import layers, records
 from .all_actions import planting_each
 from .contacts import Rows, tell_strange

@@ -18,8 +18,8 @@ from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample, sampling
 from ..pose.skins import find_skins
+from ..progress import Stages, finish
 from ..rig.body import Body
-from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
 from .output import Output
