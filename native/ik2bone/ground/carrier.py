@@ -109,11 +109,9 @@ def find_bearer(clip: Clip, ground: Ground) -> Carrier | None:
     hits, _, met = ask(ground, clip.ball[0], None, np.zeros(clip.legs, np.intp))
     near = met & (length_of(hits - clip.ball[0]) < WITHIN * clip.leg)
     bearers = [_carrier_at(ground, hit, 0) for hit in hits[near]]
-    if not bearers or bearers[0] is None:
-        return None
+    first = bearers[0] if bearers else None
     # Parts of one support move alike.
-    alike = all(other is not None and _is_still(bearers[0].inverse @ other.motion) for other in bearers)
-    return bearers[0] if alike else None
+    return first if all(first and other and _is_still(first.inverse @ other.motion) for other in bearers) else None
 
 
 def ride_on(bearer: Carrier, clip: Clip) -> Array:
