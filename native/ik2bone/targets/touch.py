@@ -16,6 +16,7 @@ from ..arrays import Array, Indices, Mask, by_limbs
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
+from ..contacts.spans import no_marks
 from ..contacts.stance import LEAST_CONTACT, ROLL, Stance, stances, standing_place
 from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
@@ -126,17 +127,19 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
     touches, distance, _ = touches_of(clip, path, ground, settings)
-    enforced = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
+    # A mark on heel or ball counts for a limb that touches.
+    marks = (settings.marks or no_marks((*touches.shape, 2))).each(lambda mask: mask.any(axis=-1, keepdims=True))
     # For enforced contacts a limb reaches surfaces up to its own length away.
-    within = np.where(enforced, 1.0, WITHIN)
-    stands = _wanted(touches, settings, clip.fps)
-    contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
+    within = np.where(marks.enforced[..., 0], 1.0, WITHIN)
+    wanted = marks.applied(touches[..., None], LEAST_CONTACT * clip.fps)
+    stands = marks.standing_with(wanted) if settings.contacts == "STORED" else wanted
+    contacts = np.concatenate([np.zeros_like(stands), stands], axis=-1)
     limbs = [list(spans) for _, spans in groupby(stances(contacts), key=lambda span: span.leg)]
     anchors = [anchor for spans in limbs for anchor in _anchors(clip, sole, path, spans, ground, settings, within)]
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     near = bool((distance < within).any())
-    return Held(contacts, contacts, cleared, free, np.zeros_like(stands), np.ones(clip.legs, bool), near)
+    return Held(contacts, contacts, cleared, free, np.zeros_like(touches), np.ones(clip.legs, bool), near)
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -149,15 +152,6 @@ def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> t
     if settings.always(clip.frames):
         return distance < 1.0, distance, normals
     return find_touches(path / length[:, None], distance, clip.fps), distance, normals
-
-
-def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
-    """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
-    if (marks := settings.marks) is None:
-        return touches
-    either = marks.each(lambda mask: mask.any(axis=-1, keepdims=True))
-    wanted = either.applied(touches[..., None], LEAST_CONTACT * fps)
-    return (either.standing_with(wanted) if settings.contacts == "STORED" else wanted)[..., 0]
 
 
 def limb_lengths(clip: Clip) -> Array:
