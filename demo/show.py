@@ -119,9 +119,9 @@ def shoot(
 
 def _shoot(bpy, walking: Walker, body, stage: picture.Stage, report: dict) -> list[picture.Shot]:
     """Copy one character's body at the instants of the action that it plays."""
-    meshes, stages = (import_module(f"{session.ADDON}.{name}") for name in ("ground.meshes", "stages"))
+    meshes, progress = (import_module(f"{session.ADDON}.{name}") for name in ("ground.meshes", "progress"))
     depsgraph, leg, shots = bpy.context.evaluated_depsgraph_get(), walking.way.leg, []
-    ground = stages.finish(meshes.making_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames))
+    ground = progress.finish(meshes.making_ground(depsgraph, [*stage.grounds, *stage.props], leg, walking.frames))
     for instant in track.choose_instants(walking.clip, walking.way, stage.moves):
         frame = walking.frames[instant.row]
         bpy.context.scene.frame_set(frame)

@@ -21,8 +21,8 @@ from ..errors import Refusal
 from ..ground.meshes import is_uneven
 from ..ground.motion import find_motions
 from ..pose.evaluate import read_poses, stepping
+from ..progress import finish
 from ..run import layers, records
-from ..stages import finish
 from .read import BLEND, actions_of, enlarge, last_line, play, read_clip, read_ground
 
 # The collection of the ground. Its name is an unusual one, because `surface` prefers an object of the same name.

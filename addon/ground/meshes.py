@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..bounded import Bounded
 from ..pose.skins import vertices_of
-from ..stages import Progress, Stages, aside, finish, part_of
+from ..progress import Progress, Stages, aside, finish, part_of
 from .choose import deformers, shows_collection
 from .motion import Instance, find_inner_motions, find_motions, find_unfollowed, instances_of, shown_by
 

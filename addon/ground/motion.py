@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..keys import actions, fcurves
 from ..pose.evaluate import is_layered, may_move, private_scene, read_frames, step_hidden, step_scene, step_worlds
 from ..pose.skins import vertices_of
-from ..stages import Stages, finish
+from ..progress import Stages, finish
 from .choose import shows_collection
 
 # The name of the object that instances it, and the numbers by which Blender identifies the instance.

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..keys import actions, channels, rotations
 from ..keys.channels import TRANSFORMS
 from ..keys.keyframes import Frames
+from ..progress import Progress, Stages, part_of
 from ..rig.checks import SOLVING, chain_of
-from ..stages import Progress, Stages, part_of
 from .evaluate import Poses, is_layered, may_move, read_rest, step_worlds, with_parents
 from .skins import forget_edited
 

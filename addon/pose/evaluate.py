@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..errors import Refusal
 from ..keys import actions
-from ..stages import Progress, Stages
+from ..progress import Progress, Stages
 
 Shown, Value = TypeVar("Shown"), TypeVar("Value")
 # The name of private scenes and of the empties in them.

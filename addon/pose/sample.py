@@ -22,9 +22,9 @@ from ..bounded import Bounded
 from ..errors import Refusal
 from ..keys import actions
 from ..keys.keyframes import Frames
+from ..progress import Progress, Stages, finish, part_of
 from ..rig.checks import CARRYING
 from ..rig.limb import Limb
-from ..stages import Progress, Stages, finish, part_of
 from . import curves
 from .clip import clip_again, clip_of
 from .evaluate import Poses, read_poses, rest_of, stepping

@@ -11,8 +11,8 @@ from bpy.types import Object
 from ..errors import Refusal
 from ..keys import actions
 from ..keys.actions import LAYER, SOURCE, Assignment
+from ..progress import Stages, part_of
 from ..properties import PlantingOptions
-from ..stages import Stages, part_of
 from . import records
 from .transaction import on_error, pose_of, set_pose, switch
 

@@ -14,9 +14,9 @@ from ..keys import channels as keys
 from ..keys import rotations
 from ..keys.actions import Curves
 from ..keys.channels import Channel
+from ..progress import Stages
 from ..rig.controls_aim import RIGHT, Aim, misses, stretch
 from ..rig.limb import Limb
-from ..stages import Stages
 from .output import Output
 from .records import Record
 from .task import Task

@@ -10,7 +10,7 @@ from ..errors import Refusal
 from ..keys import fcurves
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
-from ..stages import Stages
+from ..progress import Stages
 from . import records
 from .output import Output, write_keys
 from .refusals import refuse_unkeyable

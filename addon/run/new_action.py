@@ -8,7 +8,7 @@ from ..keys import actions, fcurves
 from ..keys import channels as keys
 from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
-from ..stages import Stages
+from ..progress import Stages
 from . import records
 from .output import Derived, write_keys
 from .transaction import keep_curves, keep_marks, switch, switch_to_copy

@@ -22,7 +22,7 @@ from ..keys import channels as keys
 from ..keys.actions import LAYER, Assignment, Curves
 from ..keys.channels import Channel
 from ..pose.sample import Sample
-from ..stages import Stages
+from ..progress import Stages
 from . import layers, records
 from .contacts import Rows
 from .layers import Keep, Layer

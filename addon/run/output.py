@@ -21,10 +21,10 @@ from ..keys.actions import Assignment, Curves
 from ..keys.channels import Channel
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample
+from ..progress import Progress, Stages
 from ..properties import PlantingOptions
 from ..rig.armatures import find_armatures
 from ..rig.body import Body
-from ..stages import Progress, Stages
 from . import layers, records
 from .contacts import Rows, marks_for, rows_to_store
 from .task import Bounds, Task, action_bounds, blend, choose_frames

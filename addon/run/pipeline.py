@@ -18,11 +18,11 @@ from ik2bone.arrays import Array
 from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Marks
 from ik2bone.ground.surfaces import Surfaces
-from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.report.measures import SHORT
 from ik2bone.rotations import nearest_rotations, quaternion_from_vector, vector_from_matrix
 from ik2bone.sole.measure import Sole
+from ik2bone.targets.touch import measure_limbs
 
 from .. import properties
 from ..bounded import Bounded
@@ -36,12 +36,12 @@ from ..keys.channels import Channel
 from ..pose.clip import rest_clip
 from ..pose.sample import FRAMES, Sample, proven
 from ..pose.skins import find_skins
+from ..progress import Progress, Stages, aside, part_of
 from ..properties import OPTIONS, PlantingOptions
 from ..rig.armatures import active_object
 from ..rig.body import find_body
 from ..rig.checks import Moving, check_chain
 from ..rig.controls_aim import RIGHT
-from ..stages import Progress, Stages, aside, part_of
 from . import layers, records
 from .all_actions import planting_each
 from .contacts import Rows, tell_strange

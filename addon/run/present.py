@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from bpy.types import Object
 from ik2bone.ground.carrier import find_carrier, moved_by
-from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Plan
 from ik2bone.sole.measure import Sole
+from ik2bone.targets.touch import measure_limbs
 
 from ..ground.meshes import making_ground
 from ..ground.motion import find_motions
@@ -18,8 +18,8 @@ from ..keys.actions import Assignment
 from ..keys.channels import Channel
 from ..pose.sample import Sample, sampling
 from ..pose.skins import find_skins
+from ..progress import Stages, finish
 from ..rig.body import Body
-from ..stages import Stages, finish
 from . import records
 from .contacts import Rows
 from .output import Output

@@ -14,10 +14,10 @@ from ..errors import Refusal
 from ..keys import actions
 from ..keys.keyframes import Frames
 from ..pose.sample import Sample, Subject, sampling
+from ..progress import Stages
 from ..properties import PlantingOptions
 from ..rig.body import Body
 from ..rig.limb import Control, Limb
-from ..stages import Stages
 from .records import LAST_FRAME
 
 Bounds = tuple[int, int]

@@ -16,10 +16,10 @@ from mathutils import Matrix
 from ..errors import Refusal
 from ..ground.choose import find_surfaces
 from ..ground.meshes import making_ground
+from ..progress import finish
 from ..rig.armatures import find_armature
 from ..run import layers, records
 from ..run.contacts import place_row, standing_row, with_place
-from ..stages import finish
 from . import overlay
 from .contacts import ContactsOperator, Result
 from .panel import shown_record

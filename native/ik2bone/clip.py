@@ -54,7 +54,7 @@ class Clip:
     rest_hinge  the hinge of each mid joint in the rest pose, in shin space (L, 3), zero where the limb rests straight
 
     `pose_starts` is no argument: planting sets it in clips whose held poses flow, to the first frame (F,) of each
-    frame's pose; see held.py.
+    frame's pose; see timing.py.
 
     Arrays are copied. Lists and float32 arrays are accepted. Raises TypeError if an argument has the wrong kind, and
     ValueError if it has a wrong shape, no inverse, or numbers that are not finite or out of range; both name it.
@@ -172,7 +172,7 @@ class Clip:
         thigh, shin, foot = aggregate_legs(rate, *legs, up, joints.get("heel"))
         toe = None if tip is None else bones(joints["ball"], joints["tip"], foot[..., :3, 0])
         clip = cls(rate, thigh, shin, foot, toe=toe, ball=legs[3], tip=joints.get("tip"), up=up, floors=floors)
-        from .held import find_pose_starts  # built on this module
+        from .timing import find_pose_starts  # built on this module
 
         # Poses that are held have to be so with the axes of bones, which come from the frames around, too.
         starts = find_pose_starts(clip)

@@ -3,9 +3,9 @@
 
 import numpy as np
 
-from .arrays import Array, Mask
+from .arrays import Array
 from .contacts.stance import STEP
-from .curves import hann_average, odd_window
+from .curves import between, hann_average, odd_window
 from .rotations import cross, einsum, inverse_of, length_of, level_part, move_points, unit
 
 # Place of the ball of the foot seen from the ankle, ahead and below (leg lengths): medians of the eight motion-captured
@@ -53,7 +53,7 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
     usual = hann_average(_turned_to(bend, unit(einsum("flij,lj->fli", foot, mean))), odd_window(STEP, fps))
     known = length_of(usual) > BENT
     for leg in range(usual.shape[1]):
-        usual[:, leg] = _between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
+        usual[:, leg] = between(usual[:, leg], known[:, leg]) if known[:, leg].any() else otherwise[:, leg]
     usual = unit(usual)
     return unit(_turned_to(bend, usual) + BENT * usual)
 
@@ -61,12 +61,6 @@ def continuous_hinge(fps: float, hip: Array, knee: Array, ankle: Array, foot: Ar
 def _turned_to(vectors: Array, side: Array) -> Array:
     """The vectors (..., 3) without their component opposite to the unit vectors `side` (..., 3)."""
     return vectors - np.minimum(np.sum(vectors * side, axis=-1, keepdims=True), 0.0) * side
-
-
-def _between(values: Array, known: Mask) -> Array:
-    """The values (F, 3) with linear interpolation over the frames that are not `known` (F,)."""
-    frames = np.arange(len(values))
-    return np.stack([np.interp(frames, frames[known], column[known]) for column in values.T], axis=-1)
 
 
 def bones(start: Array, end: Array, side: Array) -> Array:

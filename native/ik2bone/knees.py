@@ -48,10 +48,6 @@ class Knees:
     usual: Array
     doubt: Array
 
-    def poles(self, lines: Array) -> Array:
-        """Directions (F, L, 3) to which knees point by their usual hinge, for `lines` (F, L, 3) from hip to ankle."""
-        return cross(self.usual, lines)
-
 
 def find_knees(clip: Clip) -> Knees:
     """Return the hinges of the knees: of the frame where a knee is well bent, else the clip's usual hinge."""

@@ -11,7 +11,6 @@ from .arrays import Array
 from .checks import ROUNDING
 from .clip import Clip
 from .knees import Knees
-from .results import PoseSolution
 from .rotations import (
     cross,
     dot,
@@ -62,19 +61,14 @@ def solve_legs(
     options = {"end_goal": goal, "roll": "hinge", "weight": share, **_bends(moved, asked, share, knees)}
     options |= {"root_scale": clip.scale[..., 0, :], "mid_scale": clip.scale[..., 1, :]}
     matrices = moved.thigh, moved.shin, moved.ankle
-
-    def bring_to(target: Array) -> PoseSolution[Array]:
-        return solve_pose(*matrices, target, end_matrix=moved.foot, pole=knees.poles(target - moved.hip), **options)
-
-    solution = bring_to(target)
-    for _ in range(ROUNDS):
+    for _ in range(1 + ROUNDS):
+        pole = cross(knees.usual, target - moved.hip)
+        solution = solve_pose(*matrices, target, end_matrix=moved.foot, pole=pole, **options)
         away = asked - solution.position
         if not (length_of(away) > ROUNDING * clip.leg).any():
             break
         target = target + away / np.where(share > 0.0, share, 1.0)[..., None]
-        solution = bring_to(target)
-    miss = length_of(solution.position - asked)
-    return np.stack([solution.root, solution.mid, solution.end], axis=2), miss
+    return np.stack([solution.root, solution.mid, solution.end], axis=2), length_of(away)
 
 
 def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, Any]:
@@ -87,10 +81,8 @@ def _bends(clip: Clip, asked: Array, share: Array, knees: Knees) -> dict[str, An
     if not partly.any():
         return {"pole_weight": knees.doubt, "hinge": knees.hinge}
     inward = clip.scale[..., 0, :, None] * inverse_of(clip.thigh)[..., :3, :3]
-    own, present, line, pole = (
-        einsum("flij,flj->fli", inward, way)
-        for way in (clip.knee - clip.hip, clip.ankle - clip.hip, asked - clip.hip, knees.poles(asked - clip.hip))
-    )
+    ways = clip.knee - clip.hip, clip.ankle - clip.hip, asked - clip.hip, cross(knees.usual, asked - clip.hip)
+    own, present, line, pole = (einsum("flij,flj->fli", inward, way) for way in ways)
     line = unit(line)
     across = cross(line, turn_vectors(matrix_from_vector(shortest_turns(present, line)), own))
     # Straight limbs have no side of their own.

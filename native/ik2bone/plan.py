@@ -14,9 +14,7 @@ from .clip import Clip
 from .ground.carrier import Carrier, GroundSeen, find_bearer, find_carrier, moved_by, ride_on, tell_partly
 from .ground.given import as_ground, check_frames
 from .ground.query import Ground, MovingGround, NoGround, cut_ground, may_move
-from .held import find_pose_starts, flowing, planted_rows
 from .kept import Kept, copied
-from .loops import frames_of_loop
 from .model import Plan
 from .notes import Note, counted
 from .reach import tell_short
@@ -24,6 +22,7 @@ from .rotations import length_of, turn_vectors
 from .settings import Settings
 from .sole.measure import Sole
 from .stages import BODY, Case, beyond, find_sole, plan_pose, plan_stages
+from .timing import find_pose_starts, flowing, frames_of_loop, planted_rows
 
 __all__ = ["NoGround", "Plan", "Settings", "plant"]
 

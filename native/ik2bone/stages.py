@@ -13,10 +13,7 @@ from .arrays import Array, Mask, by_limbs
 from .clip import Clip
 from .curves import column_runs, odd_window, smoothed
 from .ground.carrier import Carrier, GroundSeen, find_carrier, moved_by
-from .ground.query import Ground, MovingGround, NoGround, may_move
-from .hands.nearest import WITHIN
-from .hands.touch import lay_palms, limb_lengths, measure_limbs, touch
-from .held import flowing_ways
+from .ground.query import WITHIN, Ground, MovingGround, NoGround, may_move
 from .hips import SLOW, hips_offset
 from .kept import Kept, copied
 from .knees import Knees, draw_swings, find_knees, unfold_swings
@@ -32,6 +29,8 @@ from .targets.follow import follow_ground, tell_ground_under
 from .targets.heel import held_contacts
 from .targets.stand import stand
 from .targets.toes import lay_toes, raise_toes
+from .targets.touch import lay_palms, limb_lengths, measure_limbs, touch
+from .timing import flowing_ways
 
 # Stages get only the settings that they read, so that changes of others do not invalidate their results. GROUND are
 # those of how limbs are laid on the ground, BODY also those of how the body follows.

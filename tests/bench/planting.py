@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 
 from demo import session
-from tests.bench import characters, stages
+from tests.bench import characters
 from tests.bench.page import markdown, number, processor, publish
+from tests.bench.timed import timed
 from tests.bench_motion import runs
 from tests.bench_motion.clips import CLIPS, Entry, Place
 from tests.bench_motion.planning import Call, watched
@@ -201,7 +202,7 @@ def start_over(bpy) -> None:
 
 def staged(bpy, **options) -> dict[str, float]:
     """The seconds of one run of the operator, as a whole and by stage."""
-    with stages.timed() as spent:
+    with timed() as spent:
         whole = seconds(lambda: bpy.ops.ik2bone.plant_feet(**options))
     return {"whole": whole, **spent, "rest": whole - sum(spent.values())}
 

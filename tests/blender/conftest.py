@@ -122,7 +122,7 @@ def ground_of(bpy: ModuleType, addon: Callable[[str], ModuleType]) -> Callable[.
 
     def make(*objects: Any, leg: float = 1.0, **given: Any) -> Any:
         graph = bpy.context.evaluated_depsgraph_get()
-        return addon("stages").finish(addon("ground.meshes").making_ground(graph, objects, leg, **given))
+        return addon("progress").finish(addon("ground.meshes").making_ground(graph, objects, leg, **given))
 
     return make
 

@@ -20,7 +20,7 @@ def plant(bpy, **given):
 
 def outcome_of(addon, bpy, armatures, options):
     """The outcome of planting these armatures, as the operator gets it."""
-    return addon("stages").finish(addon("run.pipeline").planting(bpy.context, armatures, options))
+    return addon("progress").finish(addon("run.pipeline").planting(bpy.context, armatures, options))
 
 
 def between(first, last):

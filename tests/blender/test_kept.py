@@ -22,12 +22,12 @@ FRAMES = range(1, biped.LAST + 1)
 @pytest.fixture
 def sampled(bpy, walker, slope, addon):
     """A function that samples the walker: what is kept or made anew, and whether it was kept."""
-    stages, legs = addon("stages"), addon("rig.find").find_legs(walker, (1, biped.LAST))
+    progress, legs = addon("progress"), addon("rig.find").find_legs(walker, (1, biped.LAST))
 
     def sample(limbs=legs, hips="hips", frames=FRAMES):
         before = [id(value) for value, _ in addon("pose.sample").kept.values()]
         given = addon("pose.sample").Subject(bpy.data.objects["Walker"], limbs, hips), list(frames)
-        found = stages.finish(addon("pose.sample").sampling(*given, keep=True))
+        found = progress.finish(addon("pose.sample").sampling(*given, keep=True))
         return found, id(found) in before
 
     addon("bounded").forget()
@@ -292,11 +292,11 @@ def test_contacts_are_found_again_only_where_people_want_others_than_a_run_has_s
 
 
 def test_a_sample_after_keying_is_what_it_is_without_the_one_before(bpy, walker, slope, addon):
-    stages, sample = addon("stages"), addon("pose.sample")
+    progress, sample = addon("progress"), addon("pose.sample")
     of = walker, addon("rig.find").find_legs(walker, (1, biped.LAST)), "hips"
     before = sample.sample(*of, FRAMES)
     plant(bpy)
-    after = stages.finish(sample.sampling(sample.Subject(*of), list(FRAMES), before=before))
+    after = progress.finish(sample.sampling(sample.Subject(*of), list(FRAMES), before=before))
     anew = sample.sample(*of, FRAMES)
     assert not np.array_equal(after.clip.ball, before.clip.ball)
     for name, row in _arrays(anew.clip).items():

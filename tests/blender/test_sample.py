@@ -194,7 +194,7 @@ def test_the_present_pose_is_read_with_what_was_set_by_hand(bpy, addon, walker):
     walker.pose.bones["LeftKnee"].rotation_euler.x = 1.25
     legs = addon("rig.find").find_legs(walker, (300, 339))
     module = addon("pose.sample")
-    sample = addon("stages").finish(module.sampling(module.Subject(walker, legs, "Hips"), [321], present=True))
+    sample = addon("progress").finish(module.sampling(module.Subject(walker, legs, "Hips"), [321], present=True))
     bpy.context.view_layer.update()
     assert np.abs(sample.clip.foot[0, 0] - world_pose(walker, "LeftAnkle")).max() == 0.0
     assert bpy.context.scene.frame_current == 321
@@ -226,7 +226,7 @@ def test_an_armature_disabled_in_viewports_is_refused(bpy, addon, walker):
     module = addon("pose.sample")
     for present in (False, True):
         with pytest.raises(addon("errors").Refusal, match="disabled in viewports"):
-            addon("stages").finish(module.sampling(module.Subject(walker, legs, None), [321], present=present))
+            addon("progress").finish(module.sampling(module.Subject(walker, legs, None), [321], present=present))
 
 
 def test_frames_a_second_are_those_of_the_scene(bpy, addon, walker):

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from ik2bone.hands.touch import measure_limbs
+from ik2bone.targets.touch import measure_limbs
 from planted import heads, plant
 from walk import make_walk
 

@@ -106,28 +106,28 @@ def test_no_stage_of_a_long_clip_takes_a_second(bpy, walker, slope, options, add
 
 
 def test_work_aside_goes_on_while_the_run_waits_and_hands_its_errors_on(bpy, addon):
-    stages = addon("stages")
+    progress = addon("progress")
 
     def fail():
         time.sleep(0.1)
         raise ArithmeticError("aside")
 
-    waiting = stages.aside(fail, stages.Progress("working", 0.5))
+    waiting = progress.aside(fail, progress.Progress("working", 0.5))
     assert next(waiting) == ("working", 0.5)
     with pytest.raises(ArithmeticError, match="aside"):
-        stages.finish(waiting)
-    assert stages.finish(stages.aside(lambda: biped.LAST, stages.Progress("", 0.0))) == biped.LAST
+        progress.finish(waiting)
+    assert progress.finish(progress.aside(lambda: biped.LAST, progress.Progress("", 0.0))) == biped.LAST
 
 
 def test_work_on_few_frames_waits_for_no_thread(bpy, addon):
-    stages, own = addon("stages"), threading.get_ident()
-    few, many = (stages.aside(threading.get_ident, ("", 0.0), stages.SHORT + more) for more in (0, 1))
-    assert stages.finish(few) == own != stages.finish(many)
+    progress, own = addon("progress"), threading.get_ident()
+    few, many = (progress.aside(threading.get_ident, ("", 0.0), progress.SHORT + more) for more in (0, 1))
+    assert progress.finish(few) == own != progress.finish(many)
 
 
 def test_work_aside_stops_with_the_run(bpy, addon):
-    stages, threads = addon("stages"), threading.active_count()
-    waiting = stages.aside(lambda: sum(itertools.chain.from_iterable([0] for _ in itertools.count())), ("", 0.0))
+    progress, threads = addon("progress"), threading.active_count()
+    waiting = progress.aside(lambda: sum(itertools.chain.from_iterable([0] for _ in itertools.count())), ("", 0.0))
     next(waiting)
     assert threading.active_count() == threads + 1
     waiting.close()

@@ -259,7 +259,7 @@ def test_a_sample_is_proven_on_further_frames(bpy, addon, walker, monkeypatch):
     constrain_between_spots(bpy, walker)
     sample = sampled(addon, walker)
     assert sample.in_bulk and error(bpy, walker, sample) > 0.01
-    finish = addon("stages").finish
+    finish = addon("progress").finish
     subject = module.Subject(walker, limbs(addon), "hips")
     same = finish(module.proven(sample, subject, [3, 50]))
     assert same is sample

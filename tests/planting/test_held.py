@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from ik2bone.clip import ARRAYS, JOINTS, Clip
 from ik2bone.contacts.spans import Marks
-from ik2bone.held import find_pose_starts, flowing, flowing_ways
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import length_of, matrix_from_vector, turn_vectors
+from ik2bone.timing import find_pose_starts, flowing, flowing_ways
 from test_calibration_pose import spread_on_its_first_frame
 from walk import FLAT, HILLS, make_walk
 

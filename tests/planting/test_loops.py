@@ -10,9 +10,8 @@ import pytest
 from ik2bone import Mesh, stages
 from ik2bone.clip import ARRAYS
 from ik2bone.contacts.spans import Marks, Place
-from ik2bone.held import find_pose_starts
-from ik2bone.loops import frames_of_loop
 from ik2bone.plan import Settings, plant
+from ik2bone.timing import find_pose_starts, frames_of_loop
 from test_again import values
 from test_calibration_pose import spread_on_its_first_frame
 from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted

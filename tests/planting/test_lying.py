@@ -11,10 +11,10 @@ from ik2bone.anchors.lying import as_on_level, lie_along, own_floor
 from ik2bone.contacts.spans import Marks
 from ik2bone.contacts.steady import turned_about
 from ik2bone.ground.given import as_ground
-from ik2bone.hands.touch import measure_limbs
 from ik2bone.plan import Settings, plant
 from ik2bone.rotations import matrix_from_vector, move_points, turn_vectors
 from ik2bone.sole.measure import with_own_floor
+from ik2bone.targets.touch import measure_limbs
 from walk import CYCLE, FLAT, HILLS, height_field, in_place, make_walk, planted
 
 UP = np.array([0.0, 0.0, 1.0])

@@ -11,11 +11,11 @@ from climb import RADIUS, SPACING, Climb, ladder, make_climb, wall
 from ik2bone.clip import Clip
 from ik2bone.contacts.spans import Span, marks_of, spans_of
 from ik2bone.curves import runs
-from ik2bone.hands.touch import find_touches
 from ik2bone.plan import NoGround, Settings, plant
 from ik2bone.report import figures
 from ik2bone.rotations import move_points
 from ik2bone.sole.skin import Skin
+from ik2bone.targets.touch import find_touches
 from walk import FLAT, HILLS, make_walk, planted
 
 NEAREST = Settings(direction="NEAREST")

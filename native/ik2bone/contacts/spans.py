@@ -289,16 +289,12 @@ def marks_of(spans: Iterable[Span], bones: Sequence[str], first: int, count: int
     Raises `ContactsError` where a part is both enforced and forbidden.
     """
     masks = {state: np.zeros((count, len(bones), 2), bool) for state in STATES}
-    legs, spans = {bone: leg for leg, bone in enumerate(bones)}, list(spans)
-    for span in spans:
-        if span.bone in legs:
-            frames = slice(max(span.start - first, 0), max(span.end - first + 1, 0))
-            masks[span.state][frames, legs[span.bone], PARTS.index(span.part)] = True
-    places = tuple(
-        Place(legs[span.bone], span.part, span.start - first, span.end - first, span.place)
-        for span in spans
-        if span.bone in legs and span.state == "enforced" and span.place is not None
-    )
-    marks = Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"], places)
+    legs, places = {bone: leg for leg, bone in enumerate(bones)}, []
+    for span in (span for span in spans if span.bone in legs):
+        leg, start, end = legs[span.bone], span.start - first, span.end - first
+        masks[span.state][max(start, 0) : max(end + 1, 0), leg, PARTS.index(span.part)] = True
+        if span.state == "enforced" and span.place is not None:
+            places.append(Place(leg, span.part, start, end, span.place))
+    marks = Marks(masks["automatic"] & ~masks["forbidden"], masks["enforced"], masks["forbidden"], tuple(places))
     marks.refuse_torn("", bones, first)
     return marks

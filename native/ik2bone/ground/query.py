@@ -12,6 +12,9 @@ import numpy as np
 
 from ..arrays import Array, Indices, Mask
 
+# A limb farther than this from every surface (limb lengths) touches nothing: 12 cm for a person's arm.
+WITHIN = 0.2
+
 
 @dataclass(frozen=True)
 class Support:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..anchors.anchor import Anchor, unridden
-from ..arrays import Array, Mask
+from ..arrays import Array
 from ..clip import Clip
 from ..contacts.spans import PARTS
 from ..contacts.stance import standing_place
@@ -127,9 +127,8 @@ def _spans(clip: Clip, plan: Plan, is_source: bool = False) -> tuple[list[Data],
     drift = np.zeros(points.shape[:3])
     # A contact is divided where it starts or stops being enforced.
     states = np.stack([plan.contacts & ~plan.enforced, plan.contacts & plan.enforced], axis=-1)
-    found = ((*divmod(column, 2), start, end) for column, start, end in column_runs(states))
-    for place, start, end, is_enforced in sorted((place, start, end, state) for place, state, start, end in found):
-        leg, index = divmod(place, len(PARTS))
+    for column, start, end in sorted(column_runs(states), key=lambda run: (run[0] // 2, run[1])):
+        (leg, index), is_enforced = divmod(column // 2, len(PARTS)), column % 2
         rows, held = slice(start, end), plan.locked[leg]
         stands, path = plan.targets.anchor_at(leg, start), points[rows, leg, index]
         away = _away(plan, stands, PARTS[index], rows, path, is_source)
@@ -225,9 +224,12 @@ def _side(before: Clip, series: dict[str, Array], spans: list[Data], side: str, 
         own = [span[side] for span in spans if span["leg"] == leg]
         foot: Data = {name: max((figure[name] or 0.0 for figure in own), default=0.0) for name in SPAN_FIGURES}
         for name, frames in over.items():
-            events, values = frames[:, leg], series[name][:, leg]
-            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int(events.sum())}
-            foot[f"{name}_at"] = _events(values, events, numbers)
+            values = series[name][:, leg]
+            foot |= {name: float(values.max(initial=0.0)), f"{name}_frames": int(frames[:, leg].sum())}
+            foot[f"{name}_at"] = [
+                {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
+                for start, end in runs(frames[:, leg])
+            ]
         feet.append(foot)
     return {
         **{name: max(foot[name] for foot in feet) for name in (*SPAN_FIGURES, *FRAME_FIGURES)},
@@ -257,14 +259,6 @@ def _limits(leg: float) -> dict[str, float]:
     return {"short": SHORT * leg, "knee_pop": KNEE_POP, "foot_pop": FOOT_POP * leg}
 
 
-def _events(values: Array, over: Mask, numbers: Frames) -> list[Data]:
-    """Runs in which values (N,) are `over` a limit: first and last frame, and the worst value."""
-    return [
-        {"start": int(numbers[start]), "end": int(numbers[end - 1]), "worst": float(values[start:end].max())}
-        for start, end in runs(over)
-    ]
-
-
 def _worst_frames(series: dict[str, Array], numbers: Frames) -> dict[str, int]:
     """The frame on which each figure is largest."""
     names = (*SPAN_FIGURES, *FRAME_FIGURES, "flexion")
@@ -276,12 +270,9 @@ def _worse(leg: float, sides: dict[str, Data], worst: dict[str, int]) -> list[No
     # Misses are left out, because the plan has notes about them, and so is the move of the hips, a means to the other
     # figures. A source has neither.
     limits = {**dict.fromkeys(SPAN_FIGURES, VISIBLE * leg), **_limits(leg), "short": np.inf, "flexion": KNEE_POP}
-    notes = []
-    for name, limit in limits.items():
-        old, new = (sides[side][name] for side in SIDES)
-        if new - old > limit:
-            notes.append(Note(f"worse_{name}", {"before": old, "after": new, "frame": worst[name]}))
-    return notes
+    pairs = {name: {side: sides[side][name] for side in SIDES} for name in limits}
+    worse = [name for name, pair in pairs.items() if pair["after"] - pair["before"] > limits[name]]
+    return [Note(f"worse_{name}", {**pairs[name], "frame": worst[name]}) for name in worse]
 
 
 def knee_angle(clip: Clip) -> Array:

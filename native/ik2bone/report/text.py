@@ -66,25 +66,20 @@ def _count_limbs(feet: list[dict[str, Any]]) -> str:
 
 def table(report: dict[str, Any]) -> str:
     """The figures over all, before and after, as lines of text with units; lengths below rounding are shown as 0."""
-    report = _without_noise(report, NOISE * report["leg"])
-    return f"{_table('', report['before'], report['after'])}\n{UNITS}"
+    return f"{_table(report, '', report['before'], report['after'])}\n{UNITS}"
 
 
 def text(report: dict[str, Any]) -> str:
     """The whole report as lines of text: over all, per foot, per contact, and what the user should know."""
-    report = _without_noise(report, NOISE * report["leg"])
     feet = zip(foot_names(report), report["before"]["feet"], report["after"]["feet"], strict=True)
-    return "\n\n".join([table(report), *(_table(*foot) for foot in feet), _span_table(report), *report["told"]])
+    return "\n\n".join([table(report), *(_table(report, *foot) for foot in feet), _span_table(report), *report["told"]])
 
 
-def _without_noise(data: Any, least: float) -> Any:
-    """A report, or a part of one, in which lengths under the least are 0."""
-    if isinstance(data, list):
-        return [_without_noise(each, least) for each in data]
-    if not isinstance(data, dict):
-        return data
-    small = {n: 0.0 for n in LENGTHS if isinstance(data.get(n), float) and abs(data[n]) < least}
-    return {name: _without_noise(value, least) for name, value in data.items()} | small
+def _figure(report: dict[str, Any], name: str, figure: float | None) -> str:
+    """A figure of a table; lengths below rounding are 0."""
+    if figure is None:
+        return " " * 12
+    return f"{0.0 if name in LENGTHS and abs(figure) < NOISE * report['leg'] else figure:>12.4g}"
 
 
 def foot_names(report: dict[str, Any]) -> list[str]:
@@ -92,10 +87,10 @@ def foot_names(report: dict[str, Any]) -> list[str]:
     return [foot.get("bone", f"{foot['limb']} {number}") for number, foot in enumerate(report["feet"], 1)]
 
 
-def _table(title: str, before: dict[str, Any], after: dict[str, Any]) -> str:
+def _table(report: dict[str, Any], title: str, before: dict[str, Any], after: dict[str, Any]) -> str:
     """The figures before and after under a title. The table of a foot has no figures of the hips."""
-    rows = [(name, label) for name, label in ROWS if name in after]
-    lines = [f"{label:24}{before[name]:>12.4g}{after[name]:>12.4g}" for name, label in rows]
+    sides, rows = (before, after), [(name, label) for name, label in ROWS if name in after]
+    lines = [f"{label:24}{''.join(_figure(report, name, side[name]) for side in sides)}" for name, label in rows]
     return "\n".join([f"{title:24}{'before':>12}{'after':>12}", *lines])
 
 
@@ -106,8 +101,7 @@ def _span_table(report: dict[str, Any]) -> str:
     titles = "".join(f"{label:>24}" for label in SPAN_FIGURES)
     lines = [f"{'contact':{width}}      {'frames':>13}{titles}  before, after"]
     for span in sorted(report["spans"], key=lambda span: (span["leg"], span["start"], span["part"])):
-        pairs = [span[side][name] for name in SPAN_FIGURES for side in SIDES]
-        figures = "".join(" " * 12 if figure is None else f"{figure:>12.4g}" for figure in pairs)
+        figures = "".join(_figure(report, name, span[side][name]) for name in SPAN_FIGURES for side in SIDES)
         kind = ", ".join(filter(None, [span["state"], span["support"]]))
         frames = f"{span['start']} to {span['end']}"
         lines.append(f"{names[span['leg']]:{width}} {span['part']:4} {frames:>13}{figures}  {kind}")

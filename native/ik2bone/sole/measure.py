@@ -102,14 +102,10 @@ def measure_sole(clip: Clip) -> Sole:
     may make lengths uneven in foot space.
     """
     clip = _unscaled(clip)
-    (contacts, shown), found = _contacts(clip), _feet_at_rest(clip)
-    height, source = _ball_height(clip, shown[..., 1]) if None in found else (0.0, "mesh")
-    laid = [
-        (foot, "mesh") if foot else _foot(clip, leg, contacts[:, leg], shown[:, leg], height, source)
-        for leg, foot in enumerate(found)
-    ]
-    feet, sources = zip(*laid, strict=True)
-    sole, known = _sole_of(clip, feet, sources), np.array([name in ("mesh", "point") for name in sources])
+    contacts, shown = _contacts(clip)
+    height, source = _ball_height(clip, shown[..., 1])
+    feet = [_foot(clip, leg, contacts[:, leg], shown[:, leg], height, source) for leg in range(clip.legs)]
+    sole, known = _sole_of(clip, feet), np.array([foot.source in ("mesh", "point") for foot in feet])
     rows = known if known.any() else ~known
     return replace(sole, floor=_floor_under(clip.choose(rows), sole.choose(rows), shown[:, rows, 1]))
 
@@ -125,7 +121,7 @@ def _unscaled(clip: Clip) -> Clip:
     return clip.having(foot=foot, toe=toe, skins=skins)
 
 
-def _sole_of(clip: Clip, feet: Sequence[FlatFoot], source: tuple[str, ...]) -> Sole:
+def _sole_of(clip: Clip, feet: Sequence[FlatFoot]) -> Sole:
     """The soles of feet as they lie flat, without the floor. Lengths are in scene units, all else in the spaces of
     bones with their own scales.
     """
@@ -145,7 +141,7 @@ def _sole_of(clip: Clip, feet: Sequence[FlatFoot], source: tuple[str, ...]) -> S
         toe_up=unit(turn_vectors(into_toe, up) / toe),
         lengths=sizes[:, None] * [(-foot.heel, foot.tip) for foot in feet],
         floor=0.0,
-        source=source,
+        source=tuple(foot.source for foot in feet),
     )
 
 
@@ -284,28 +280,23 @@ def _flat_frames(clip: Clip, contacts: Mask, leg: int) -> list[Indices]:
     return [frames for frames, own in zip(flat, drops, strict=True) if own <= least]
 
 
-def _feet_at_rest(clip: Clip) -> list[FlatFoot | None]:
-    """How each foot lies flat by its skin in the rest pose; None for a foot that does not stand on its skin there."""
-    if clip.skins is None:
-        return [None] * clip.legs
-    joints = quantile(move_points(inverse_of(clip.foot), clip.ball), 0.5)
-    return [lay_at_rest(*each) for each in zip(clip.skins, joints, clip.leg / clip.foot_units, strict=True)]
-
-
-def _foot(clip: Clip, leg: int, contacts: Mask, shown: Mask, height: float, source: str) -> tuple[FlatFoot, str]:
-    """How a foot lies flat that does not show it at rest, and the source of its height. Its skin is laid as its stances
-    have it. Without a plausible skin the stances alone count, with the `height` from that `source`.
+def _foot(clip: Clip, leg: int, contacts: Mask, shown: Mask, height: float, source: str) -> FlatFoot:
+    """How a foot lies flat: by its skin, as it stands in the rest pose, or else laid as its stances have it. Without a
+    plausible skin the stances alone count, with the `height` from that `source`.
     """
-    source = source if (clip.ball[:, leg] != clip.ankle[:, leg]).any() else "point"
-    lying = _flat_foot(clip, leg, shown, 0.0 if source == "point" else height / clip.foot_units[leg])
-    if clip.skins:
-        found = find_sole(clip.skins[leg], lying.forward, lying.up, lying.joint, clip.leg / clip.foot_units[leg])
-        if found:
-            return found, "mesh"
-    return replace(lying, heel=_struck_heel(clip, leg, lying, contacts[:, 1])), source
+    skin, size = clip.skins and clip.skins[leg], clip.foot_units[leg]
+    joint = quantile(move_points(inverse_of(clip.foot[:, leg]), clip.ball[:, leg]), 0.5)
+    if skin and (foot := lay_at_rest(skin, joint, clip.leg / size)):
+        return foot
+    if (clip.ball[:, leg] == clip.ankle[:, leg]).all():
+        height, source = 0.0, "point"
+    lying = _flat_foot(clip, leg, shown, height / size, source)
+    if skin and (foot := find_sole(skin, lying.forward, lying.up, lying.joint, clip.leg / size)):
+        return foot
+    return replace(lying, heel=_struck_heel(clip, leg, lying, contacts[:, 1]))
 
 
-def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
+def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float, source: str) -> FlatFoot:
     """How a foot with contacts (F, 2) lies flat, with the ball joint at this height over the sole: the means of what
     the flat frames of each stance tell. Heights and places are in units of foot space.
     """
@@ -326,7 +317,7 @@ def _flat_foot(clip: Clip, leg: int, contacts: Mask, height: float) -> FlatFoot:
     tip = float(of_stances(np.maximum(dot(way, heading), 0.0))[low].mean()) / clip.foot_units[leg]
     into_toe = of_stances(inverse_of(clip.toe[frames, leg]) @ bone)[low].mean(axis=0)
     heel = -(1.0 + HEEL_BEHIND) * float(joint @ forward)
-    return FlatFoot(forward, up, joint, height, heel, tip, into_toe)
+    return FlatFoot(forward, up, joint, height, heel, tip, into_toe, source)
 
 
 def _headings(clip: Clip, leg: int, frames: Indices) -> Array:

@@ -43,8 +43,8 @@ class Skin:
 @dataclass(frozen=True)
 class FlatFoot:
     """One foot as it lies flat, in foot bone space: unit vectors `forward` and `up` (3,), the ball `joint` (3,) and its
-    `height` over the sole. `heel` and `tip` are places along forward from the joint. `into_toe` (4, 4) maps foot bone
-    space to toe bone space.
+    `height` over the sole, whose `source` is as in `Sole`. `heel` and `tip` are places along forward from the joint.
+    `into_toe` (4, 4) maps foot bone space to toe bone space.
     """
 
     forward: Array
@@ -54,6 +54,7 @@ class FlatFoot:
     heel: float
     tip: float
     into_toe: Array
+    source: str
 
     def under(self, along: float) -> Array:
         """The point (3,) of the sole at a distance `along` forward from the joint."""
@@ -89,7 +90,7 @@ def find_sole(skin: Skin, forward: Array, up: Array, joint: Array, leg: float) -
     least, most = (limit * leg for limit in BALL_HEIGHTS)
     if edge[0] < np.cos(STEEPEST) or not least <= height <= most or heel >= 0.0:
         return None
-    return FlatFoot(forward, up, joint, height, heel, tip, inverse_of(skin.rest))
+    return FlatFoot(forward, up, joint, height, heel, tip, inverse_of(skin.rest), "mesh")
 
 
 def _standing_edge(points: Array, middle: Array) -> Array:

@@ -7,19 +7,22 @@ do not matter, so limbs touch rungs as well as walls.
 """
 
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 
 from ..anchors.anchor import Anchor, on_supports
-from ..arrays import Array, Mask, by_limbs
+from ..arrays import Array, Indices, Mask, by_limbs
 from ..clip import Clip
 from ..contacts.detect import hysteresis
 from ..contacts.paths import ENTER_SPEED, LEAVE_SPEED
+from ..contacts.spans import no_marks
 from ..contacts.stance import LEAST_CONTACT, ROLL, Stance, stances, standing_place
 from ..curves import column_runs, fade, hann_average, odd_window, velocity
 from ..ground.carrier import GroundSeen, moved_by, slower
-from ..ground.query import Ground, ask
+from ..ground.query import WITHIN, Ground, ask
 from ..rotations import (
+    cross,
     dot,
     einsum,
     inverse_of,
@@ -33,11 +36,14 @@ from ..rotations import (
 )
 from ..settings import STEEPEST, Settings
 from ..sole.measure import Sole, measure_sole
-from ..targets.blend import Held, Targets, blend_targets, places_of
-from ..targets.lock import hold_feet
-from ..targets.swing import clear
-from .nearest import AROUND, WITHIN, facing_of, find_spots, mean_normal
+from ..sole.skin import IN_PLANE
+from .blend import Held, Targets, blend_targets, places_of
+from .lock import hold_feet
+from .swing import clear
 
+# Half the width of a palm or a sole: 4 cm for a person's arm, 5 cm for a leg. A surface is wide enough to turn a palm
+# or sole along it if the places at this distance around (limb lengths) lie in its plane; rungs and edges are not.
+AROUND = 0.06
 # A hand is free this time (s) after it has touched, and this time before it touches again.
 RELEASE = 0.4
 
@@ -64,7 +70,7 @@ def lay_palms(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Sol
     touches, _, normals = touches_of(clip, clip.ball, ground, settings)
     for leg in np.flatnonzero(clip.is_hand & touches.any(axis=0)):
         frames, size = touches[:, leg], clip.foot_units[leg]
-        away = facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
+        away = _facing_of(sole.up[leg], nearest_rotations(clip.foot[frames, leg, :3, :3]), normals[frames, leg])
         depth = _palm_depth(clip.skins[leg].foot, sole.ball_joint[leg], away, limb_lengths(clip)[leg] / size)
         if depth > 0.0:
             ball[leg], height[leg], source[leg] = sole.ball_joint[leg] - depth * away, size * depth, "mesh"
@@ -121,17 +127,19 @@ def _touch(clip: Clip, sole: Sole, ground: Ground, settings: Settings) -> Held:
     if settings.always(clip.frames):
         return _follow(clip, sole, ground, up, settings.use_slope)
     touches, distance, _ = touches_of(clip, path, ground, settings)
-    enforced = np.zeros_like(touches) if settings.marks is None else settings.marks.enforced.any(axis=-1)
+    # A mark on heel or ball counts for a limb that touches.
+    marks = (settings.marks or no_marks((*touches.shape, 2))).each(lambda mask: mask.any(axis=-1, keepdims=True))
     # For enforced contacts a limb reaches surfaces up to its own length away.
-    within = np.where(enforced, 1.0, WITHIN)
-    stands = _wanted(touches, settings, clip.fps)
-    contacts = np.stack([np.zeros_like(stands), stands], axis=-1)
-    limbs = [[span for span in stances(contacts) if span.leg == leg] for leg in range(clip.legs)]
+    within = np.where(marks.enforced[..., 0], 1.0, WITHIN)
+    wanted = marks.applied(touches[..., None], LEAST_CONTACT * clip.fps)
+    stands = marks.standing_with(wanted) if settings.contacts == "STORED" else wanted
+    contacts = np.concatenate([np.zeros_like(stands), stands], axis=-1)
+    limbs = [list(spans) for _, spans in groupby(stances(contacts), key=lambda span: span.leg)]
     anchors = [anchor for spans in limbs for anchor in _anchors(clip, sole, path, spans, ground, settings, within)]
     targets, free = _blend(clip, contacts, anchors)
     cleared = _clear_swings(clip, sole, targets, contacts, free, ground, up)
     near = bool((distance < within).any())
-    return Held(contacts, contacts, cleared, free, np.zeros_like(stands), np.ones(clip.legs, bool), near)
+    return Held(contacts, contacts, cleared, free, np.zeros_like(touches), np.ones(clip.legs, bool), near)
 
 
 def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> tuple[Mask, Array, Array]:
@@ -144,15 +152,6 @@ def touches_of(clip: Clip, path: Array, ground: Ground, settings: Settings) -> t
     if settings.always(clip.frames):
         return distance < 1.0, distance, normals
     return find_touches(path / length[:, None], distance, clip.fps), distance, normals
-
-
-def _wanted(touches: Mask, settings: Settings, fps: float) -> Mask:
-    """The touches (F, L) with the user's edits. A mark on heel or ball counts for a limb that touches."""
-    if (marks := settings.marks) is None:
-        return touches
-    either = marks.each(lambda mask: mask.any(axis=-1, keepdims=True))
-    wanted = either.applied(touches[..., None], LEAST_CONTACT * fps)
-    return (either.standing_with(wanted) if settings.contacts == "STORED" else wanted)[..., 0]
 
 
 def limb_lengths(clip: Clip) -> Array:
@@ -181,8 +180,6 @@ def _anchors(
     """The anchors of one limb's stances. They bring the limb's point of the path (F, L, 3) onto a surface that is at
     most `within` (F, L) limb lengths away.
     """
-    if not spans:
-        return []
     # Palms and soles are laid along a surface that is wide enough.
     leg, rows = spans[0].leg, [np.arange(span.start, span.end) for span in spans]
     middles = np.array([(span.start + span.end) // 2 for span in spans])
@@ -192,7 +189,7 @@ def _anchors(
     soles_up = None if clip.is_hand[leg] else axes @ sole.up[leg]
     near, length = np.array([within[own, leg].max() for own in rows]), float(limb_lengths(clip)[leg])
     up, ahead = settings.way_up(clip), axes @ sole.forward[leg]
-    spots, normals, wide, found = find_spots(ground, points, axes, ahead, length, up, middles, soles_up, near)
+    spots, normals, wide, found = _find_spots(ground, points, axes, ahead, length, up, middles, soles_up, near)
     wide &= settings.use_slope
     turns = _turns_onto(sole.up[leg], axes, normals, wide)
     goals = np.where(found[:, None], spots + einsum("nij,nj->ni", turns, origins - points), origins)
@@ -201,13 +198,83 @@ def _anchors(
     return on_supports((Anchor(*row) for row in zip(*placed, strict=True)), ground, middles.tolist())
 
 
+def _find_spots(
+    ground: Ground,
+    points: Array,
+    axes: Array,
+    ahead: Array,
+    length: float,
+    up: Array | None,
+    frames: Indices,
+    soles_up: Array | None,
+    near: Array,
+) -> tuple[Array, Array, Mask, Mask]:
+    """The places (N, 3) on the surface that are nearest to the resting points (N, 3) of a limb, each on its frame (N,).
+
+    With `up` (3,) a place is over or under its point. `length` is that of the limb. Its end points `ahead` (N, 3) and
+    has the `axes` (N, 3, 3). `soles_up` (N, 3) are the up directions of the soles of a foot, None for a hand. Also
+    returns the normals (N, 3), whether the surface is wide there (N,), and whether there is one at most `near` (N,)
+    limb lengths away (N,).
+    """
+    hits, normals, found = ask(ground, points, up, frames)
+    found = found & (length_of(hits - points) <= near * length)
+    mean, wide = _mean_normal(ground, hits, normals, axes, ahead, length, up, frames)
+    if soles_up is not None and up is None:
+        # A foot on something narrow, such as a rung, stands on top of it, but not on the next rung.
+        higher, facing, there = ask(ground, hits + 2.0 * AROUND * length * soles_up, up, frames)
+        climbs = there & ~wide & (dot(facing - normals, soles_up) > 0.0)
+        climbs &= length_of(higher - hits) < AROUND * length
+        hits = np.where(climbs[:, None], higher, hits)
+    return hits, mean, wide & found, found
+
+
+def _mean_normal(
+    ground: Ground,
+    hits: Array,
+    normals: Array,
+    axes: Array,
+    ahead: Array,
+    length: Array | float,
+    up: Array | None,
+    frames: Indices | None = None,
+) -> tuple[Array, Mask]:
+    """The mean normals (F, ..., 3) of places `hits` (F, ..., 3) and of the places around them, and whether the surface
+    is wide there (F, ...). The places around lie ahead, to the sides and behind: the limb's end points `ahead`
+    (F, ..., 3) and has the `axes` (F, ..., 3, 3).
+    """
+    least = np.abs(einsum("...ij,...i->...j", axes, normals)).argmin(axis=-1)
+    least = np.take_along_axis(axes, least[..., None, None], axis=-1)[..., 0]
+    # An end that points at the surface rather than along it tells no direction there.
+    other = np.where((np.abs(dot(ahead, normals)) < np.sqrt(0.5))[..., None], ahead, least)
+    first = unit(cross(normals, other))
+    second = cross(normals, first)
+    lengths = np.asarray(length)[..., None]
+    around = hits[..., None, :] + AROUND * lengths[..., None] * np.stack([first, second, -first, -second], axis=-2)
+    places, facing, found = ask(ground, around, up, frames)
+    even = length_of(places - around) < IN_PLANE * lengths
+    return unit(normals + facing.sum(axis=-2)), (found & even).all(axis=-1)
+
+
+def _facing_of(known: Array, axes: Array, normals: Array) -> Array:
+    """The direction (3,), in the space of a limb's end, that looks away from what the limb touches. `axes` (N, 3, 3)
+    are those of the end in its contacts, `normals` (N, 3) those of the surface.
+
+    For palms and soles this direction is `known` (3,) up to its sign. Where `known` is zero it is the mean of the
+    normals, so that the end is turned only by what differs from one contact to the other.
+    """
+    mean = einsum("nji,nj->i", axes, normals)
+    if known.any():
+        return known if known @ mean >= 0.0 else -known
+    return unit(mean)
+
+
 def _turns_onto(known: Array, axes: Array, normals: Array, wide: Mask, window: int = 1) -> Array:
     """Turns (N, 3, 3) that lay a limb's end with these axes (N, 3, 3) along a surface with normals (N, 3), where that
-    is `wide` (N,), averaged over a window of so many frames. `known` (3,) is as in `facing_of`.
+    is `wide` (N,), averaged over a window of so many frames. `known` (3,) is as in `_facing_of`.
 
     An end that would have to turn farther than feet do on a slope is not turned.
     """
-    vectors = shortest_turns(axes @ facing_of(known, axes[wide], normals[wide]), normals)
+    vectors = shortest_turns(axes @ _facing_of(known, axes[wide], normals[wide]), normals)
     lies = wide & (length_of(vectors) <= STEEPEST)
     return matrix_from_vector(hann_average(np.where(lies[:, None], vectors, 0.0), window))
 
@@ -256,7 +323,7 @@ def _follow(clip: Clip, sole: Sole, ground: Ground, up: Array | None, use_slope:
     wide = np.zeros_like(found)
     if use_slope:
         ahead = einsum("flij,lj->fli", axes, sole.forward)
-        normals, wide = mean_normal(ground, hits, normals, axes, ahead, np.broadcast_to(length, found.shape), up)
+        normals, wide = _mean_normal(ground, hits, normals, axes, ahead, length, up)
     wide &= found
     limbs = ((sole.up[leg], axes[:, leg], normals[:, leg], wide[:, leg]) for leg in range(clip.legs))
     turn = np.stack([_turns_onto(*limb, window) for limb in limbs], axis=1)

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Limbs that touch surfaces with one point instead of a sole."""
