@@ -158,4 +158,4 @@ def tell_short(miss: Array, hands: Mask, leg: float) -> list[Note]:
 
 
 def _frames(mask: Mask) -> int:
-    return np.count_nonzero(reduce_last(np.logical_or, mask))
+    return int(np.count_nonzero(reduce_last(np.logical_or, mask)))

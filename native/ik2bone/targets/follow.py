@@ -100,7 +100,7 @@ def tell_ground_under(targets: Targets, standing: Mask, ground: Ground, up: Arra
         return []
     _, normals, found = ask(ground, targets.ball, up)
     steep = found & (dot(normals, up) < np.cos(steepest))
-    lost, steep = (np.count_nonzero(reduce_last(np.logical_or, standing & mask)) for mask in (~found, steep))
+    lost, steep = (int(np.count_nonzero(reduce_last(np.logical_or, standing & mask))) for mask in (~found, steep))
     notes = [Note("no_surface_frames", {"frames": lost})] if lost else []
     return notes + ([Note("steep_frames", {"frames": steep, "degrees": float(np.degrees(steepest))})] if steep else [])
 
