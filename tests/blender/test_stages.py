@@ -301,7 +301,7 @@ def test_a_run_does_not_go_on_with_what_was_removed_meanwhile(bpy, walker, addon
         try:
             for number in itertools.count():
                 done.append(number)
-                yield addon("stages").Progress("working", 0.5)
+                yield addon("progress").Progress("working", 0.5)
         finally:
             done.append("closed")
 
