@@ -290,8 +290,22 @@ def _remove_scene(bpy, _walker):
     bpy.data.scenes.remove(present)
 
 
+def _show_another_view_layer(bpy, _walker):
+    """Its dependency graph is made when a window draws it."""
+    bpy.context.window.view_layer = bpy.context.scene.view_layers.new("Other")
+
+
 @pytest.mark.parametrize(
-    "remove", [_remove_armature, _remove_bone, _remove_curve, _remove_action, _remove_track, _remove_scene]
+    "remove",
+    [
+        _remove_armature,
+        _remove_bone,
+        _remove_curve,
+        _remove_action,
+        _remove_track,
+        _remove_scene,
+        _show_another_view_layer,
+    ],
 )
 def test_a_run_does_not_go_on_with_what_was_removed_meanwhile(bpy, walker, addon, remove):
     """Blender gives the memory of bones and curves to something else, and a run that read it there could crash."""
@@ -359,3 +373,30 @@ def test_a_run_whose_scene_is_removed_meanwhile_leaves_windows_another_scene(bpy
     with suppress(ReferenceError):
         stages.close()
     assert bpy.context.window.scene == other and bpy.data.scenes[:] == [other]
+
+
+def test_a_run_into_a_layer_ends_if_its_new_action_is_purged(bpy, walker, slope, options, addon):
+    """The armature does not play that action while its keys are written, and writing more of them crashed Blender."""
+    before = fingerprint.of_scene(bpy)
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options(output="NLA_LAYER"))
+    while not next(stages).doing.startswith("writing"):
+        pass
+    bpy.data.orphans_purge()
+    with pytest.raises(ReferenceError):
+        addon("progress").finish(stages)
+    assert fingerprint.of_scene(bpy) == before
+
+
+@pytest.mark.parametrize("kind", ["scenes", "objects"])
+def test_a_run_ends_whose_private_data_were_removed_meanwhile(bpy, walker, slope, options, addon, kind):
+    """Blender crashed where it was told to remove them again."""
+    slope.location.z = 0.1
+    slope.keyframe_insert("location", frame=1)
+    before = fingerprint.of_scene(bpy)
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options())
+    while ".ik2bone" not in bpy.data.objects:
+        next(stages)
+    found = getattr(bpy.data, kind)
+    found.remove(found[".ik2bone"])
+    stages.close()
+    assert fingerprint.of_scene(bpy) == before
