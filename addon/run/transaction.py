@@ -29,14 +29,15 @@ Pose = tuple[dict[str, Sequence[float]], list[str], dict[str, NDArray]]
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
-def parts_of(armature: Object) -> list[int]:
-    """The addresses of what a run may refer to in an armature and in the actions that it plays.
+def parts_of(armature: Object) -> list[Any]:
+    """The addresses of what a run refers to in an armature and in the action that it plays, and the names of bones.
 
-    Blender raises `ReferenceError` for a removed datablock, but it reads and writes the memory of a removed part.
+    Blender raises `ReferenceError` for a removed datablock, but it reads and writes the memory of a removed part. In
+    edit mode, Blender shows no poses.
     """
-    curves = (curve for played in actions.assignments(armature) for curve in played.curves)
     bones = (*armature.pose.bones, *armature.data.bones)
-    return [*_parts_of_nla(armature), *(part.as_pointer() for part in (*bones, *curves))]
+    parts = (part.as_pointer() for part in (*bones, *actions.assigned(armature).curves))
+    return [armature.data.is_editmode, *armature.data.bones.keys(), *_parts_of_nla(armature), *parts]
 
 
 def _parts_of_nla(armature: Object) -> list[int]:
