@@ -87,9 +87,14 @@ def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> No
 
 
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
-    """Make the armature play another action; an error undoes it."""
+    """Make the armature play another action; an error undoes it. The present action gets a fake user, because purging
+    would remove it while the run waits.
+    """
     present = actions.assigned(armature)
     if assignment != present:
+        if present.action and present.action.is_editable:
+            on_error(undo, setattr, present.action, "use_fake_user", present.action.use_fake_user)
+            present.action.use_fake_user = True
         on_error(undo, actions.assign, armature, present)
         actions.assign(armature, assignment)
 
@@ -123,6 +128,8 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
+    # Purging would remove the copy while the run waits.
+    backup.action.use_fake_user = True
     undo.callback(bpy.data.actions.remove, backup.action)
     on_error(undo, actions.overwrite, assignment, backup, paths)
 

@@ -217,6 +217,19 @@ def test_a_run_whose_scene_is_removed_meanwhile_leaves_windows_another_scene(bpy
     assert bpy.context.window.scene == other and bpy.data.scenes[:] == [other]
 
 
+@pytest.mark.parametrize("given", [{}, {"output": "IN_PLACE"}, {"all_actions": True}], ids=str)
+@pytest.mark.parametrize("stops", [False, True])
+def test_purging_removes_nothing_that_a_waiting_run_has_set_aside(bpy, walker, slope, options, addon, given, stops):
+    """A source that has no fake user and is not played while keys are written was lost, and so was a backup."""
+    before = fingerprint.of_scene(bpy)
+    stages = addon("run.pipeline").planting(bpy.context, [walker], options(**given))
+    while not next(stages).doing.startswith("keeping"):
+        bpy.data.orphans_purge()
+    stages.close() if stops else addon("progress").finish(stages)
+    assert (fingerprint.of_scene(bpy) == before) is stops
+    assert "walk" in bpy.data.actions
+
+
 def test_a_run_into_a_layer_ends_if_its_new_action_is_purged(bpy, walker, slope, options, addon):
     """The armature does not play that action while its keys are written, and writing more of them crashed Blender."""
     before = fingerprint.of_scene(bpy)
