@@ -7,6 +7,7 @@ import itertools
 from contextlib import ExitStack, suppress
 from types import SimpleNamespace
 
+import biped
 import fingerprint
 import pytest
 from moved import drive_by_scene
@@ -215,6 +216,18 @@ def test_a_run_whose_scene_is_removed_meanwhile_leaves_windows_another_scene(bpy
     with suppress(ReferenceError):
         stages.close()
     assert bpy.context.window.scene == other and bpy.data.scenes[:] == [other]
+
+
+def test_a_run_goes_on_while_other_objects_are_removed(bpy, walker, slope, options, addon):
+    """Blender lists None in their place until the view layer is updated."""
+    stages = addon("run.pipeline").planting(bpy.context, [walker, biped.twin_of(bpy, walker)], options())
+    for _ in stages:
+        other = bpy.data.objects.new("Other", None)
+        bpy.context.scene.collection.objects.link(other)
+        other.select_set(True)
+        bpy.context.view_layer.update()
+        bpy.data.objects.remove(other)
+    assert {ob.animation_data.action.name for ob in bpy.data.objects if ob.pose} == {"walk.planted", "walk.planted.001"}
 
 
 @pytest.mark.parametrize("given", [{}, {"output": "IN_PLACE"}, {"all_actions": True}], ids=str)
