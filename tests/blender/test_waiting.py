@@ -243,6 +243,14 @@ def test_purging_removes_nothing_that_a_waiting_run_has_set_aside(bpy, walker, s
     assert "walk" in bpy.data.actions
 
 
+def test_purging_leaves_the_action_in_whose_place_a_copy_plays(bpy, walker, addon):
+    """As while a run tries keys of controls."""
+    actions, before = addon("keys.actions"), fingerprint.of_scene(bpy)
+    with actions.temporary_copy(actions.assigned(walker)) as copy, actions.playing(walker, copy):
+        bpy.data.orphans_purge()
+    assert fingerprint.of_scene(bpy) == before
+
+
 def test_a_run_into_a_layer_ends_if_its_new_action_is_purged(bpy, walker, slope, options, addon):
     """The armature does not play that action while its keys are written, and writing more of them crashed Blender."""
     before = fingerprint.of_scene(bpy)
