@@ -33,7 +33,7 @@ def find_surfaces(context: Context, armature: Object, name: str) -> list[Object]
 
 def hidden_grounds(context: Context, armature: Object) -> list[Object]:
     """The animated objects that would be ground if they were not hidden in viewports."""
-    hidden = [ob for ob in context.view_layer.objects if ob.hide_viewport and ob.animation_data]
+    hidden = [ob for ob in context.view_layer.objects if ob and ob.hide_viewport and ob.animation_data]
     return grounds_among(hidden, armature)
 
 

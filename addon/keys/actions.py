@@ -214,13 +214,20 @@ def copy(assignment: Assignment, paths: Container[str] | None = None) -> Assignm
 
 @contextmanager
 def playing(armature: Object, assignment: Assignment) -> Iterator[None]:
-    """Make the armature play another action within the context."""
+    """Make the armature play another action within the context, in which purging would remove the present action if it
+    had no fake user.
+    """
     before = assigned(armature)
+    is_loose = before.action is not None and before.action.is_editable and not before.action.use_fake_user
     try:
+        if is_loose:
+            before.action.use_fake_user = True
         assign(armature, assignment)
         yield
     finally:
         assign(armature, before)
+        if is_loose:
+            before.action.use_fake_user = False
 
 
 @contextmanager

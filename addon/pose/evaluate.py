@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import bpy
 import numpy as np
-from bpy.types import AnimData, Depsgraph, Object, PoseBone, Scene
+from bpy.types import ID, AnimData, Depsgraph, Object, PoseBone, Scene
 from ik2bone.arrays import Array, Mask
 from ik2bone.rotations import turn_vectors
 from numpy.typing import NDArray
@@ -59,9 +59,17 @@ def private_scene(objects: Sequence[Object]) -> Iterator[Scene]:
         _hand_over(user, scene, ("frame_current", "frame_float", "[", *animated))
         yield scene
     finally:
-        with suppress(ReferenceError):
-            _hand_over(scene, user)
-        _remove(scene)
+        if _exists(scene):
+            with suppress(ReferenceError):
+                _hand_over(scene, user)
+            _remove(scene)
+
+
+def _exists(block: ID) -> bool:
+    """Whether a datablock was not removed meanwhile: Blender crashes if `batch_remove` or `user_map` gets another."""
+    with suppress(ReferenceError):
+        return bool(block.name)
+    return False
 
 
 def _remove(scene: Scene) -> None:
@@ -265,7 +273,7 @@ def _step(objects: Sequence[Object], frames: Sequence[int], reader: Callable[[De
             rows = yield from read_frames(partial(step_scene, scene), frames, reader)
     finally:
         # Every removal searches the whole file for users.
-        bpy.data.batch_remove(empties)
+        bpy.data.batch_remove([empty for empty in empties if _exists(empty)])
     return np.array(rows).swapaxes(0, 1)
 
 

@@ -233,7 +233,7 @@ def _properties_of(task: Task) -> Iterator[tuple[PoseBone, str]]:
 
 def write_keys(assignment: Assignment, task: Task, channels: list[Channel], bounds: Bounds) -> Stages[None]:
     """Write the channels to an action with these bounds, on the frames of the task."""
-    curves = assignment.curves
     for number, channel in enumerate(channels):
         yield Progress(f"writing keys of {channel.bone}", number / len(channels))
-        keys.write(curves, channel, task.frames, bounds)
+        # The curves are asked for anew, because the action may be purged meanwhile if the armature does not play it.
+        keys.write(assignment.curves, channel, task.frames, bounds)

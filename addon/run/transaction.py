@@ -29,14 +29,15 @@ Pose = tuple[dict[str, Sequence[float]], list[str], dict[str, NDArray]]
 OWNED = re.compile(r'(.*?)(?:\["((?:[^"\\]|\\.)*)"\]|\.?(\w+))$')
 
 
-def parts_of(armature: Object) -> list[int]:
-    """The addresses of what a run may refer to in an armature and in the actions that it plays.
+def parts_of(armature: Object) -> list[Any]:
+    """The addresses of what a run refers to in an armature and in the action that it plays, and the names of bones.
 
-    Blender raises `ReferenceError` for a removed datablock, but it reads and writes the memory of a removed part.
+    Blender raises `ReferenceError` for a removed datablock, but it reads and writes the memory of a removed part. In
+    edit mode, Blender shows no poses.
     """
-    curves = (curve for played in actions.assignments(armature) for curve in played.curves)
     bones = (*armature.pose.bones, *armature.data.bones)
-    return [*_parts_of_nla(armature), *(part.as_pointer() for part in (*bones, *curves))]
+    parts = (part.as_pointer() for part in (*bones, *actions.assigned(armature).curves))
+    return [armature.data.is_editmode, *armature.data.bones.keys(), *_parts_of_nla(armature), *parts]
 
 
 def _parts_of_nla(armature: Object) -> list[int]:
@@ -86,9 +87,14 @@ def on_success(undo: ExitStack, call: Callable[..., Any], *arguments: Any) -> No
 
 
 def switch(undo: ExitStack, armature: Object, assignment: Assignment) -> None:
-    """Make the armature play another action; an error undoes it."""
+    """Make the armature play another action; an error undoes it. The present action gets a fake user, because purging
+    would remove it while the run waits.
+    """
     present = actions.assigned(armature)
     if assignment != present:
+        if present.action and present.action.is_editable:
+            on_error(undo, setattr, present.action, "use_fake_user", present.action.use_fake_user)
+            present.action.use_fake_user = True
         on_error(undo, actions.assign, armature, present)
         actions.assign(armature, assignment)
 
@@ -122,6 +128,8 @@ def keep_curves(undo: ExitStack, assignment: Assignment, written: Iterable[Chann
     backup = actions.copy(assignment, paths)
     # The default name of a copy would be the next free name of a planted action.
     backup.action.name = BACKUP
+    # Purging would remove the copy while the run waits.
+    backup.action.use_fake_user = True
     undo.callback(bpy.data.actions.remove, backup.action)
     on_error(undo, actions.overwrite, assignment, backup, paths)
 

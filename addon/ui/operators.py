@@ -168,10 +168,12 @@ class IK2BONE_OT_plant_feet(PlantingOptions, ArmatureOperator, Operator):
         redraw(context)
 
 
-def _parts_of(armatures: Sequence[Object]) -> list[int]:
-    """The addresses of what a run refers to while it waits, and another window or a script may remove it."""
+def _parts_of(armatures: Sequence[Object]) -> list[Any]:
+    """What a run refers to while it waits, and another window or a script may edit or remove it."""
     parts = (part for armature in armatures for part in parts_of(armature))
-    return [bpy.context.view_layer.depsgraph.as_pointer(), *parts]
+    # A view layer that was never shown has no dependency graph.
+    graph = bpy.context.view_layer.depsgraph
+    return [graph.as_pointer() if graph else 0, *parts]
 
 
 class IK2BONE_OT_restore(ArmatureOperator, Operator):
