@@ -40,9 +40,10 @@ class Plan:
     notes        what the user should know; `str(note)` is a sentence
 
     All lengths are in the clip's unit. In addition, `targets` are the places where the feet should go, and `sole` the
-    soles as they were measured. `locked` (L,) is False for limbs that follow the ground without an anchor. `nearest` is
-    True if surfaces were looked for in any direction. `max_slope` (radians) is the steepest slope on which feet stand.
-    `clip` and `ground` are the clip and the ground of the plan, and `kept` holds results for plans with other settings.
+    soles as they were measured. `locked` (L,) is False for limbs that follow the ground without an anchor. `asked` (L,)
+    tells which limbs notes count. `nearest` is True if surfaces were looked for in any direction. `max_slope` (radians)
+    is the steepest slope on which feet stand. `clip` and `ground` are the clip and the ground of the plan, and `kept`
+    holds results for plans with other settings.
     """
 
     rotations: Array
@@ -55,6 +56,7 @@ class Plan:
     miss: Array
     strength: Array
     locked: Mask
+    asked: Mask
     nearest: bool
     max_slope: float
     clip: Clip
@@ -110,7 +112,7 @@ class Plan:
         # This note is about the first frame alone.
         notes = [note for note in self.notes if first == 0 or note.code != "calibration_pose"]
         # These notes count frames.
-        short = {note.code: note for note in tell_short(parts["miss"], self.clip.is_hand, self.clip.leg)}
+        short = {note.code: note for note in tell_short(parts["miss"] * self.asked, self.clip.is_hand, self.clip.leg)}
         notes = [short.get(note.code, note) for note in notes if note.code not in SHORT_NOTES or note.code in short]
         return replace(self, **parts, notes=tuple(notes), targets=self.targets.cut(first, last))
 
@@ -137,7 +139,7 @@ class Plan:
             return self
         parts = {name: getattr(self, name)[:, limbs] for name in BY_FRAME if name not in ("hips_offset", "strength")}
         parts |= {name: getattr(self, name).choose(limbs) for name in ("targets", "sole", "clip")}
-        return replace(self, **parts, locked=self.locked[limbs])
+        return replace(self, **parts, locked=self.locked[limbs], asked=self.asked[limbs])
 
     def led_by(self, first: Plan) -> Plan:
         """The same plan after the frames of another one."""

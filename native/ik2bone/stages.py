@@ -92,6 +92,7 @@ def plan_stages(case: Case, own: slice | None = None) -> Plan:
         miss=miss,
         strength=strength.copy(),
         locked=held.locked.copy(),
+        asked=asked.copy(),
         nearest=settings.direction == "NEAREST",
         max_slope=settings.max_slope,
         clip=clip,

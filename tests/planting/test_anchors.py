@@ -14,6 +14,7 @@ from ik2bone.contacts.standing import Contacts
 from ik2bone.ground.given import HeightField, as_ground
 from ik2bone.plan import Settings
 from ik2bone.rotations import move_points
+from ik2bone.settings import DEEPEST
 from ik2bone.sole.measure import measure_sole
 from walk import FLAT, HILLS, height_field, make_walk
 
@@ -134,6 +135,20 @@ def test_feet_over_gaps_on_a_slope_are_put_aside_alike_up_and_down_it(walk, rise
 def test_feet_stay_on_what_their_soles_are_partly_on_over_deep_ground(walk, on, depth) -> None:
     anchors = found(walk, height_field(lambda x, y: np.where(on(x, y), 0.0, -depth)))[1]
     assert [anchor.foothold[2] for anchor in anchors] == pytest.approx([0.0] * len(anchors), abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.7, 2.3])
+@pytest.mark.parametrize(
+    "ground",
+    [lambda x: np.where(x % 0.5 < 0.22, 0.0, -DEEPEST), lambda x: -DEEPEST * np.floor(x / 0.5)],
+    ids=["stepping stones", "stairs"],
+)
+def test_ground_as_deep_as_hips_come_down_is_the_same_at_each_height(walk, ground, shift) -> None:
+    places = [
+        np.array([anchor.foothold for anchor in found(walk, height_field(lambda x, _, up=up: ground(x) + up))[1]])
+        for up in (0.0, shift)
+    ]
+    np.testing.assert_allclose(places[1] - [0.0, 0.0, shift], places[0], atol=1e-9)
 
 
 def test_a_foot_beside_a_bridge_takes_no_others_under_it(walk) -> None:

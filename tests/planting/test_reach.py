@@ -142,6 +142,15 @@ def test_a_part_of_a_plan_tells_the_misses_on_its_own_frames() -> None:
     assert told["distance"] == pytest.approx(after["short"], abs=1e-9)
 
 
+def test_note_about_part_of_a_plan_counts_only_limbs_that_were_asked_for() -> None:
+    settings = Settings(asked=[False, True], use_hips=False, gives_way="HIPS")
+    plan = plant(CLIP, height_field(lambda x, y: np.where(x > 0.5, -0.3, 0.0)), settings)
+    part = plan.cut(slice(1, None))
+    assert plan.miss[0].max() < 0.01 * CLIP.leg < plan.miss[:, 0].max()
+    assert shortness(part) == shortness(plan)
+    assert shortness(plan.choose(np.array([False, True])).cut(slice(1, None))) == shortness(plan)
+
+
 def test_hands_that_fall_short_are_told_as_hands() -> None:
     climb = make_climb(seconds=3.0)
     away, wanted = np.zeros_like(climb.clip.hip), np.zeros((climb.clip.frames, 4, 2), bool)

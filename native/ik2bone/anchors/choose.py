@@ -16,12 +16,12 @@ from ..contacts.standing import Contacts
 from ..curves import SHARPEST
 from ..ground.query import Ground, may_move, support_of
 from ..rotations import einsum, inverse_of, move_points
-from ..settings import DEEPEST, Settings
+from ..settings import Settings
 from ..sole.measure import EVEN, Sole
 from .anchor import Anchor, on_supports, ride_of
 from .footprint import SOLE, Footprints, Site, footprints, over_edge, slope_turns, stance_footprints
 from .lying import leave_lying
-from .search import best_shifts
+from .search import TOO_DEEP, best_shifts
 
 # A foot that swings for longer than this (s) gets an anchor on the ground below it about once in this time. A foot
 # counts as standing this long before its first stance and after its last one, but never within the clip.
@@ -98,7 +98,7 @@ def _settle(
         asked[new] = below[new]
         site = Site(ground, prints, asked, asked, clip.leg, least)
         hits[new], found[new], aside[new] = _under_soles(site, rows[new])
-        rise = _levels((hits - place) @ clip.up, found, DEEPEST * clip.leg)
+        rise = _levels((hits - place) @ clip.up, found, TOO_DEEP * clip.leg)
         if rides and may_move(ground):
             anchors = _anchors(replace(site, zero=hits), aside, carried, False)
             if any(anchor.motion is not None for anchor in anchors):
@@ -121,7 +121,7 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
     heights = np.where(higher, under.height, -np.inf)
     left, right, (behind, ahead) = heights[:, 1], heights[:, 2], heights[:, 3:].reshape(-1, 2, ALONG).max(axis=2).T
     beside = np.maximum(np.minimum(left, right), np.minimum(behind, ahead))
-    edges = np.where((climb > DEEPEST) & (np.abs(heights) < np.abs(own)), heights, -np.inf)
+    edges = np.where((climb > TOO_DEEP) & (np.abs(heights) < np.abs(own) - ROUNDING), heights, -np.inf)
     nearest = np.take_along_axis(edges, np.abs(edges).argmin(axis=1)[:, None], axis=1)[:, 0]
     beside = np.where(beside > -np.inf, beside, nearest)
     # Index 0, the standing point, where the sole spans no gap.

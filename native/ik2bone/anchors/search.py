@@ -25,6 +25,9 @@ WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.24, 
 # long as the one before: the last one is 0.0006 leg for the shortest moves. With 2 directions feet jump from one place
 # to another as the ground shifts, and more than 3 change nothing.
 KEPT, HALVINGS = 3, 5
+# Ground is too deep (leg lengths) if it is farther down than hips come. Steps of just that depth are not, at any height
+# of the ground and however their edges are rounded.
+TOO_DEEP = DEEPEST + ROUNDING
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Search:
         drop = np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) - under.height[..., 0]
         prices[self.over_gap[free, None] & (drop > EVEN)] += UNEVEN_COST
         over = (self.site.zero - self.site.below)[free] @ prints.axes[0, :, 2] / self.site.leg
-        prices += UNEVEN_COST * np.where(np.minimum(drop, drop - over[:, None]) > DEEPEST, drop, 0.0)
+        prices += UNEVEN_COST * np.where(np.minimum(drop, drop - over[:, None]) > TOO_DEEP, drop, 0.0)
         away = self.site.leg * np.concatenate([shifts, under.height[..., :1]], axis=-1)
         return prices, self.moves[free][:, None] + away @ np.swapaxes(prints.axes[free], 1, 2)
 
