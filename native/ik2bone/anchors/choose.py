@@ -112,7 +112,7 @@ def _under_soles(site: Site, rows: Indices) -> tuple[Array, Mask, Array]:
     ahead and to the left (M, 2) of the points it was found.
 
     A foot does not fall into a gap that its sole spans, but stays as high as the lower side of the gap. Nor does it
-    fall off an edge under its sole farther than hips come down, if the edge is nearer to the level asked for.
+    fall off an edge under its sole by more than TOO_DEEP, if the edge is nearer to the level asked for.
     """
     points = _about_soles(site.prints.points[rows])
     under = site.ask(rows, points)
@@ -142,8 +142,9 @@ def _about_soles(points: Array) -> Array:
 
 
 def _levels(rises: Array, found: Mask, deep: float) -> Array:
-    """For each stance (N,) the rise of the last one before it that found ground, 0 without one. A single foot that
-    stands more than `deep` under that, as beside a bridge, does not take those after it along.
+    """For each stance (N,) the rise of the last one before it that found ground, 0 without one. A stance that
+    lies more than `deep` under that, as beside a bridge, does not take those after it along, unless the next stance
+    lies as deep.
     """
     levels, level, fell = np.zeros(len(rises)), 0.0, False
     for row, (rise, is_found) in enumerate(zip(rises.tolist(), found.tolist(), strict=True)):

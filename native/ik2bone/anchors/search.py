@@ -25,8 +25,8 @@ WAYS, LENGTHS = 8, np.array([0.0, 0.02, 0.04, 0.07, 0.1, 0.13, 0.16, 0.2, 0.24, 
 # long as the one before: the last one is 0.0006 leg for the shortest moves. With 2 directions feet jump from one place
 # to another as the ground shifts, and more than 3 change nothing.
 KEPT, HALVINGS = 3, 5
-# Ground is too deep (leg lengths) if it is farther down than hips come. Steps of just that depth are not, at any height
-# of the ground and however their edges are rounded.
+# Ground is too deep (leg lengths) if it is farther down than hips come by default. Steps of just that depth are not, at
+# any height of the ground and however their edges are rounded.
 TOO_DEEP = DEEPEST + ROUNDING
 
 
@@ -61,7 +61,7 @@ class Search:
         prices = length + later + unevenness(prints.points[free][:, None], prints.room[free][:, None], under)
         prices[~under.gentle[..., 0] & (length > 0.0)] = np.inf
         # No place is worse than one down in the gap that the sole spans, or, under the level of feet before, down an
-        # edge farther than hips come down. Ground that is lower only by its own slope is neither.
+        # edge by more than TOO_DEEP. Ground that is lower only by its own slope is neither.
         drop = np.minimum(dot(shifts, under.slope[..., 0, :]), 0.0) - under.height[..., 0]
         prices[self.over_gap[free, None] & (drop > EVEN)] += UNEVEN_COST
         over = (self.site.zero - self.site.below)[free] @ prints.axes[0, :, 2] / self.site.leg
